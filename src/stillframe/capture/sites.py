@@ -1,0 +1,93 @@
+"""Takes the text of a source file; gives its syntax tree with an observer planted at every place worth knowing, and the list of those places.
+
+Knows no torch, no run and no recording: pure syntax. Whoever compiles the tree puts real observers where the markers stand.
+
+How a place is watched: the expression `E` becomes `MARKER(site, E)`, a call of a constant. Evaluation order and the number
+of evaluations stay as in the source. The plumbing takes line numbers that the neighbouring instructions have already, so
+that line events, tracebacks and carets stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from stillframe.capture.places import PlannedFunction, PlannedSite
+from stillframe.capture.planter import Planter
+from stillframe.capture.syntax import blocks_of, first_line_of
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """`plain` and `woven` are module trees of the same functions, without and with observers; site i is `sites[i]`."""
+
+    plain: ast.Module
+    woven: ast.Module
+    functions: tuple[PlannedFunction, ...]
+    sites: tuple[PlannedSite, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A top-level function or a method, the smallest thing that is woven: its qualified name and first line."""
+
+    qualname: str
+    line: int
+
+
+def plant(
+    source: str | bytes,
+    units: Iterable[Unit] | None = None,
+    *,
+    whole: bool = False,
+    module_body: bool = False,
+    watch: Callable[[PlannedSite], bool] | None = None,
+) -> Planted:
+    """Plant observers in `units` (all, if None), and in the statements of the module itself if `module_body`.
+
+    Unless `whole` or `module_body`, the trees keep the chosen functions only: enough to take their code from. `watch` may
+    decline single sites: those are left as they are in the source. Raises SyntaxError as `ast.parse` does.
+    """
+    plain, woven = ast.parse(source), ast.parse(source)
+    chosen = None if units is None else frozenset(units)
+    if not (whole or module_body):
+        plain.body, woven.body = _pruned(plain.body, "", chosen), _pruned(woven.body, "", chosen)
+    planter = Planter(plain, source if isinstance(source, str) else source.decode("utf-8", "replace"), watch)
+    if module_body:
+        planter.module(woven)
+    else:
+        for statement in woven.body:
+            planter.definition(statement, "")
+    return Planted(plain, woven, tuple(planter.functions), tuple(planter.sites))
+
+
+def units_of(source: str | bytes) -> tuple[Unit, ...]:
+    """Every unit of a file, in the order of the text."""
+    found: list[Unit] = []
+    _pruned(ast.parse(source).body, "", None, found)
+    return tuple(found)
+
+
+def _pruned(
+    body: Sequence[ast.stmt], prefix: str, chosen: frozenset[Unit] | None, found: list[Unit] | None = None
+) -> list[ast.stmt]:
+    """The definitions of chosen units in `body`, lifted out of `if`, `try` and the like, within their classes."""
+    kept: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            unit = Unit(prefix + statement.name, first_line_of(statement))
+            if found is not None:
+                found.append(unit)
+            if chosen is None or unit in chosen:
+                kept.append(statement)
+        elif isinstance(statement, ast.ClassDef):
+            statement.body = _pruned(statement.body, f"{prefix}{statement.name}.", chosen, found)
+            if statement.body:
+                kept.append(statement)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            kept.append(statement)  # the compiler calls methods of imported modules in another way
+        else:
+            for nested in blocks_of(statement):
+                kept.extend(_pruned(nested, prefix, chosen, found))
+    return kept

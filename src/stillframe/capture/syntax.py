@@ -1,0 +1,214 @@
+"""Takes nodes of a syntax tree; answers small questions about them: lines, names, nesting.
+
+Knows nothing of observers, runs or recordings.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+NOWHERE = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
+
+
+def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The statement lists inside a compound statement that is no definition."""
+    blocks: list[list[ast.stmt]] = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    blocks += [handler.body for handler in getattr(statement, "handlers", [])]
+    blocks += [case.body for case in getattr(statement, "cases", [])]
+    return [block for block in blocks if block]
+
+
+def first_line_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The line `co_firstlineno` gives: that of the first decorator, or of the `def`."""
+    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+
+
+def place_of(node: ast.expr | ast.stmt) -> dict[str, int]:
+    return {
+        "lineno": node.lineno,
+        "col_offset": node.col_offset,
+        "end_lineno": node.end_lineno or node.lineno,
+        "end_col_offset": node.end_col_offset or node.col_offset,
+    }
+
+
+def on_line(line: int) -> dict[str, int]:
+    return {"lineno": line, "col_offset": 0, "end_lineno": line, "end_col_offset": 0}
+
+
+def plumbing_of(node: ast.expr) -> dict[str, int]:
+    """Where the call around a node of several lines stands: on its line if it starts and ends on one, else nowhere."""
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.Await | ast.YieldFrom):
+        return place_of(node)
+    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+        return place_of(node)
+    first = first_line(node)
+    return on_line(first) if first == last_line(node) else NOWHERE
+
+
+def first_line(node: ast.expr) -> int:
+    """The line of the first instruction an expression compiles to."""
+    while node.lineno != node.end_lineno:
+        match node:
+            case ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case ast.Call(func=inner) | ast.IfExp(test=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
+                node = inner
+            case ast.Compare(left=inner) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.BoolOp(values=[inner, *_]) | ast.Tuple(elts=[inner, *_]) | ast.Set(elts=[inner, *_]):
+                node = inner
+            case (
+                ast.List(elts=[inner, *_])
+                | ast.Starred(value=inner)
+                | ast.NamedExpr(value=inner)
+                | ast.Await(value=inner)
+            ):
+                node = inner
+            case ast.Yield(value=ast.expr() as inner) | ast.YieldFrom(value=inner):
+                node = inner
+            case _:
+                break
+    return node.lineno
+
+
+def last_line(node: ast.expr) -> int:
+    """The line of the last instruction an expression compiles to."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.end_lineno or node.lineno
+    return node.lineno
+
+
+def first_statement_line(node: ast.stmt) -> int:
+    """The line of the first instruction a statement compiles to."""
+    match node:
+        case ast.Assign(value=inner) | ast.AnnAssign(value=ast.expr() as inner) | ast.Expr(value=inner):
+            return node.lineno if isinstance(inner, ast.Constant) else first_line(inner)
+        case ast.Return(value=ast.expr() as inner) | ast.Raise(exc=ast.expr() as inner) | ast.If(test=inner):
+            return first_line(inner)
+        case ast.For(iter=inner) | ast.AsyncFor(iter=inner) | ast.Assert(test=inner) | ast.Match(subject=inner):
+            return first_line(inner)
+        case ast.With(items=[item, *_]) | ast.AsyncWith(items=[item, *_]):
+            return first_line(item.context_expr)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return first_line_of(node)
+        case ast.ClassDef(decorator_list=[inner, *_]):
+            return inner.lineno
+        case _:
+            return node.lineno
+
+
+def is_bool(node: ast.expr) -> bool:
+    """Whether an expression is a bool whatever its operands are."""
+    return isinstance(node, ast.Compare) and all(
+        isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops
+    )
+
+
+def is_future_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def root_of(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def parameters_of(arguments: ast.arguments) -> list[ast.arg]:
+    extra = [one for one in (arguments.vararg,) if one]
+    last = [one for one in (arguments.kwarg,) if one]
+    return [*arguments.posonlyargs, *arguments.args, *extra, *arguments.kwonlyargs, *last]
+
+
+def target_names(target: ast.AST) -> Iterable[str]:
+    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def readable(target: ast.expr) -> ast.expr | None:
+    """An expression that reads back the names of a target, and nothing that could run code."""
+    if isinstance(target, ast.Name):
+        return ast.Name(target.id, ast.Load())
+    if isinstance(target, ast.Starred):
+        return readable(target.value)
+    if isinstance(target, ast.Tuple | ast.List):
+        elements = [readable(element) for element in target.elts]
+        if all(element is not None for element in elements):
+            return ast.Tuple([element for element in elements if element is not None], ast.Load())
+    return None
+
+
+def module_definitions(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """Names that a module binds by import or definition: modules, functions, classes, not variables."""
+    names: set[str] = set()
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        else:
+            pending += [statement for block in blocks_of(node) for statement in block]
+    return frozenset(names)
+
+
+def declared(tree: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
+    return frozenset(name for node in ast.walk(tree) if isinstance(node, kind) for name in node.names)
+
+
+def names_of(function: Function | ast.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """The names a function binds, and those among them (or declared outside) that may change without its sites telling."""
+    bound: set[str] = set()
+    volatile: set[str] = set()
+    outside: set[str] = set()
+    if isinstance(function, FUNCTIONS):
+        bound |= {parameter.arg for parameter in parameters_of(function.args)}
+    body = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+    pending: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
+    while pending:
+        node, hidden = pending.pop()
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                bound.add(node.id)
+                if hidden:
+                    volatile.add(node.id)
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+            volatile.add(node.name)
+            volatile |= declared(node, ast.Nonlocal)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            bound |= names
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            outside |= set(node.names)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            bound.add(node.name)
+            volatile.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            bound.add(node.rest)
+            volatile.add(node.rest)
+        if isinstance(node, COMPREHENSIONS):
+            pending += [(child, hidden) for child in _outside_comprehension(node)]
+            continue
+        hidden = hidden or isinstance(node, ast.JoinedStr)
+        pending += [(child, hidden) for child in ast.iter_child_nodes(node)]
+    return frozenset(bound), frozenset(volatile | outside)
+
+
+def _outside_comprehension(node: Comprehension) -> list[ast.AST]:
+    """What within a comprehension may bind a name of the function around it: the first iterable and `:=`."""
+    return [node.generators[0].iter, *(inner.target for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))]

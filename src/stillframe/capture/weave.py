@@ -1,0 +1,193 @@
+"""Takes source files and observers; swaps woven code into the functions that run, and swaps it back.
+
+Knows no torch and no recording: what an observer does with a value is not its business. A function is found through the
+garbage collector by its code object, so that decorators, closures and wrappers hide nothing; it is matched by comparing that
+code with what its source compiles to, so that a changed file, or code another tool rewrote, is refused, never guessed.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from stillframe.capture.places import BASE, CAUGHT, ENTER, INNER, MARK, SITE, STORED, VALUE, PlannedFunction, PlannedSite
+from stillframe.capture.sites import Unit, plant
+
+_COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+CodeKey = tuple[types.CodeType, str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """What stands at each kind of marker (see `places`): an observer records, halts, or hands back another value."""
+
+    value: Callable[[int, Any], Any]
+    inner: Callable[[int, Any], Any]
+    enter: Callable[..., None]
+    base: Callable[[int, Any], Any]
+    stored: Callable[[int], None]
+    caught: Callable[[int], None]
+    mark: Callable[[int], None]
+
+    def at_markers(self) -> dict[str, Callable[..., Any]]:
+        """The observers by the marker they replace."""
+        return {
+            VALUE: self.value,
+            INNER: self.inner,
+            ENTER: self.enter,
+            BASE: self.base,
+            STORED: self.stored,
+            CAUGHT: self.caught,
+            MARK: self.mark,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WovenFile:
+    """Code of one file, compiled plain and with markers, and the places the markers stand for."""
+
+    path: str
+    functions: tuple[PlannedFunction, ...]
+    sites: tuple[PlannedSite, ...]
+    plain: types.CodeType
+    marked: types.CodeType
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A function that is not watched, and why."""
+
+    path: str
+    qualname: str
+    line: int
+    reason: str
+
+
+def weave_source(
+    source: str | bytes,
+    path: str,
+    units: Iterable[Unit] | None = None,
+    *,
+    whole: bool = False,
+    module_body: bool = False,
+    watch: Callable[[PlannedSite], bool] | None = None,
+) -> WovenFile:
+    """Compile a file with markers in the chosen units (all, if None). Raises SyntaxError."""
+    planted = plant(source, units, whole=whole, module_body=module_body, watch=watch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a marker is a string that is called, and the compiler remarks on it
+        plain = compile(planted.plain, path, "exec", dont_inherit=True)
+        marked = compile(planted.woven, path, "exec", dont_inherit=True)
+    return WovenFile(path, planted.functions, planted.sites, plain, marked)
+
+
+def inject(code: types.CodeType, at_markers: dict[str, Callable[..., Any]], first_site: int) -> types.CodeType:
+    """The same code with observers where markers stand; site numbers start at `first_site`."""
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            constants.append(inject(constant, at_markers, first_site))
+        elif isinstance(constant, str) and constant.startswith(SITE):
+            constants.append(int(constant[len(SITE) :]) + first_site)
+        elif isinstance(constant, str) and constant in at_markers:
+            constants.append(at_markers[constant])
+        else:
+            constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
+
+
+def key_of(code: types.CodeType) -> CodeKey:
+    """What tells two code objects apart, columns included (equality alone leaves them out before Python 3.12)."""
+    return code, code.co_qualname, code.co_linetable
+
+
+def paired(plain: types.CodeType, woven: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
+    """Each code object nested in `plain` with its counterpart in `woven`. Stops where the two no longer correspond."""
+    inner = [[c for c in code.co_consts if isinstance(c, types.CodeType)] for code in (plain, woven)]
+    if len(inner[0]) != len(inner[1]):
+        return
+    for one, other in zip(*inner, strict=True):
+        if one.co_name != other.co_name or one.co_freevars != other.co_freevars:
+            continue
+        if one.co_firstlineno == other.co_firstlineno:
+            yield one, other
+            yield from paired(one, other)
+
+
+@dataclass(slots=True)
+class Loom:
+    """Holds what is woven now. `codes` are the ids of every woven code object, comprehensions under `inner_codes` too."""
+
+    codes: set[int] = field(default_factory=set)
+    inner_codes: set[int] = field(default_factory=set)
+    _plain_of: dict[int, types.CodeType] = field(default_factory=dict)
+    _kept: list[types.CodeType] = field(default_factory=list)
+    _woven_of: dict[CodeKey, types.CodeType] = field(default_factory=dict)
+    _paths: set[str] = field(default_factory=set)
+    _swapped: list[weakref.ref[types.FunctionType]] = field(default_factory=list)
+
+    def take(self, file: WovenFile, observers: Observers, first_site: int) -> types.CodeType:
+        """Ready a file's code; returns the woven module code. Functions change only in `swap`."""
+        woven = inject(file.marked, observers.at_markers(), first_site)
+        self._remember(file.plain, woven)
+        for plain, code in paired(file.plain, woven):
+            self._woven_of[key_of(plain)] = code
+            self._remember(plain, code)
+        self._paths.add(file.path)
+        return woven
+
+    def _remember(self, plain: types.CodeType, woven: types.CodeType) -> None:
+        self._kept.append(woven)  # so that an id stays the id of this code
+        self._plain_of[id(woven)] = plain
+        (self.inner_codes if woven.co_name in _COMPREHENSION_CODE else self.codes).add(id(woven))
+
+    def swap(self) -> int:
+        """Put woven code into every living function that has the plain one; returns how many were found."""
+        count = 0
+        for function in functions_alive():
+            code = function.__code__
+            if code.co_filename in self._paths and id(code) not in self._plain_of:
+                woven = self._woven_of.get(key_of(code))
+                if woven is not None:
+                    function.__code__ = woven
+                    self._swapped.append(weakref.ref(function))
+                    count += 1
+        return count
+
+    def swap_one(self, function: types.FunctionType) -> bool:
+        """The same for one function known already."""
+        woven = self._woven_of.get(key_of(function.__code__))
+        if woven is not None:
+            function.__code__ = woven
+            self._swapped.append(weakref.ref(function))
+        return woven is not None
+
+    def has_woven(self, code: types.CodeType) -> bool:
+        """Whether there is a woven counterpart of this plain code."""
+        return key_of(code) in self._woven_of
+
+    def plain_of(self, code: types.CodeType) -> types.CodeType:
+        """The code as in the source, of a woven one."""
+        return self._plain_of.get(id(code), code)
+
+    def restore(self) -> None:
+        """Give every function its own code back, those made during the run too. May be called again."""
+        for function in (*functions_alive(), *(f for f in (ref() for ref in self._swapped) if f is not None)):
+            plain = self._plain_of.get(id(function.__code__))
+            if plain is not None:
+                function.__code__ = plain
+        self._swapped.clear()
+        self._woven_of.clear()
+        self._paths.clear()
+
+
+def functions_alive() -> list[types.FunctionType]:
+    """Every Python function the garbage collector knows of."""
+    kind = types.FunctionType
+    return [cast(types.FunctionType, thing) for thing in gc.get_objects() if type(thing) is kind]
