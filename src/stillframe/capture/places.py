@@ -11,6 +11,7 @@ VALUE = "\0stillframe:value"  # (site, value) -> value
 INNER = (
     "\0stillframe:inner"  # the same within a comprehension or generator expression, which may have a frame of its own
 )
+HELD = "\0stillframe:held"  # (site, value) -> value, read from an attribute or a variable of another scope
 ENTER = "\0stillframe:enter"  # (site, *arguments) -> None; the arguments' sites follow the enter site
 BASE = "\0stillframe:base"  # (site, object) -> object, about to be written into
 STORED = "\0stillframe:stored"  # (site) -> None: the object last given to BASE in this frame has been written into

@@ -14,6 +14,7 @@ from stillframe.capture.places import (
     BASE,
     CAUGHT,
     ENTER,
+    HELD,
     INNER,
     MARK,
     SITE,
@@ -373,10 +374,11 @@ class Planter:
             place = outer = place_of(original)
         else:
             place, outer = on_line(first_line(original)), plumbing_of(original)
-        return call_of(self._marker(VALUE), [number_of(site, place), node], outer, place)
+        held = isinstance(node, ast.Attribute) or isinstance(node, ast.Name) and node.id not in self._scope.local_names
+        return call_of(self._marker(HELD if held else VALUE), [number_of(site, place), node], outer, place)
 
     def _marker(self, marker: str) -> str:
-        return INNER if self._scope.inner and marker == VALUE else marker
+        return INNER if self._scope.inner else marker
 
     def _site(self, kind: str, node: ast.AST, use: str, binds: str = "") -> int | None:
         line = getattr(node, "lineno", 1)

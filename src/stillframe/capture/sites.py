@@ -20,10 +20,8 @@ from stillframe.capture.syntax import blocks_of, first_line_of
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """`plain` and `woven` are module trees of the same functions, without and with observers; site i is `sites[i]`."""
+    """What was planted: site i is `sites[i]`, and its `function` indexes `functions`."""
 
-    plain: ast.Module
-    woven: ast.Module
     functions: tuple[PlannedFunction, ...]
     sites: tuple[PlannedSite, ...]
 
@@ -36,34 +34,29 @@ class Unit:
     line: int
 
 
+def prune(tree: ast.Module, units: Iterable[Unit] | None = None) -> None:
+    """Leave only the functions of `units` (all, if None) in a tree: enough to take their code from."""
+    tree.body = _pruned(tree.body, "", None if units is None else frozenset(units))
+
+
 def plant(
-    source: str | bytes,
-    units: Iterable[Unit] | None = None,
-    *,
-    whole: bool = False,
-    module_body: bool = False,
-    watch: Callable[[PlannedSite], bool] | None = None,
+    tree: ast.Module, source: str, *, module_body: bool = False, watch: Callable[[PlannedSite], bool] | None = None
 ) -> Planted:
-    """Plant observers in `units` (all, if None), and in the statements of the module itself if `module_body`.
+    """Plant observers in every function of `tree`, in place, and in the module's own statements if `module_body`.
 
-    Unless `whole` or `module_body`, the trees keep the chosen functions only: enough to take their code from. `watch` may
-    decline single sites: those are left as they are in the source. Raises SyntaxError as `ast.parse` does.
+    `watch` may decline single sites: those are left as they are in the source.
     """
-    plain, woven = ast.parse(source), ast.parse(source)
-    chosen = None if units is None else frozenset(units)
-    if not (whole or module_body):
-        plain.body, woven.body = _pruned(plain.body, "", chosen), _pruned(woven.body, "", chosen)
-    planter = Planter(plain, source if isinstance(source, str) else source.decode("utf-8", "replace"), watch)
+    planter = Planter(tree, source, watch)
     if module_body:
-        planter.module(woven)
+        planter.module(tree)
     else:
-        for statement in woven.body:
+        for statement in tree.body:
             planter.definition(statement, "")
-    return Planted(plain, woven, tuple(planter.functions), tuple(planter.sites))
+    return Planted(tuple(planter.functions), tuple(planter.sites))
 
 
-def units_of(source: str | bytes) -> tuple[Unit, ...]:
-    """Every unit of a file, in the order of the text."""
+def units_of(source: str) -> tuple[Unit, ...]:
+    """Every unit of a file, in the order of the text. Raises SyntaxError."""
     found: list[Unit] = []
     _pruned(ast.parse(source).body, "", None, found)
     return tuple(found)

@@ -7,6 +7,7 @@ code with what its source compiles to, so that a changed file, or code another t
 
 from __future__ import annotations
 
+import ast
 import gc
 import types
 import warnings
@@ -15,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from stillframe.capture.places import BASE, CAUGHT, ENTER, INNER, MARK, SITE, STORED, VALUE, PlannedFunction, PlannedSite
-from stillframe.capture.sites import Unit, plant
+from stillframe.capture.places import BASE, CAUGHT, ENTER, HELD, INNER, MARK, SITE, STORED, VALUE, PlannedFunction, PlannedSite
+from stillframe.capture.sites import Unit, plant, prune
 
 _COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
@@ -29,6 +30,7 @@ class Observers:
 
     value: Callable[[int, Any], Any]
     inner: Callable[[int, Any], Any]
+    held: Callable[[int, Any], Any]
     enter: Callable[..., None]
     base: Callable[[int, Any], Any]
     stored: Callable[[int], None]
@@ -40,6 +42,7 @@ class Observers:
         return {
             VALUE: self.value,
             INNER: self.inner,
+            HELD: self.held,
             ENTER: self.enter,
             BASE: self.base,
             STORED: self.stored,
@@ -59,18 +62,8 @@ class WovenFile:
     marked: types.CodeType
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A function that is not watched, and why."""
-
-    path: str
-    qualname: str
-    line: int
-    reason: str
-
-
 def weave_source(
-    source: str | bytes,
+    source: str,
     path: str,
     units: Iterable[Unit] | None = None,
     *,
@@ -78,12 +71,19 @@ def weave_source(
     module_body: bool = False,
     watch: Callable[[PlannedSite], bool] | None = None,
 ) -> WovenFile:
-    """Compile a file with markers in the chosen units (all, if None). Raises SyntaxError."""
-    planted = plant(source, units, whole=whole, module_body=module_body, watch=watch)
+    """Compile a file with markers in the chosen units (all, if None). Raises SyntaxError.
+
+    The code is that of the chosen functions alone, unless `whole` (the module's own statements stay, unwatched) or
+    `module_body` (they are watched too): then it can be executed as the module.
+    """
+    tree = ast.parse(source)
+    if not (whole or module_body):
+        prune(tree, units)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a marker is a string that is called, and the compiler remarks on it
-        plain = compile(planted.plain, path, "exec", dont_inherit=True)
-        marked = compile(planted.woven, path, "exec", dont_inherit=True)
+        plain = compile(tree, path, "exec", dont_inherit=True)
+        planted = plant(tree, source, module_body=module_body, watch=watch)
+        marked = compile(tree, path, "exec", dont_inherit=True)
     return WovenFile(path, planted.functions, planted.sites, plain, marked)
 
 
@@ -168,23 +168,27 @@ class Loom:
             self._swapped.append(weakref.ref(function))
         return woven is not None
 
-    def has_woven(self, code: types.CodeType) -> bool:
-        """Whether there is a woven counterpart of this plain code."""
-        return key_of(code) in self._woven_of
-
-    def plain_of(self, code: types.CodeType) -> types.CodeType:
-        """The code as in the source, of a woven one."""
-        return self._plain_of.get(id(code), code)
+    def is_woven(self, code: types.CodeType) -> bool:
+        """Whether this is woven code of ours."""
+        return id(code) in self._plain_of
 
     def restore(self) -> None:
         """Give every function its own code back, those made during the run too. May be called again."""
-        for function in (*functions_alive(), *(f for f in (ref() for ref in self._swapped) if f is not None)):
-            plain = self._plain_of.get(id(function.__code__))
-            if plain is not None:
-                function.__code__ = plain
+        self._give_back(functions_alive())
+        self.restore_swapped()
+
+    def restore_swapped(self) -> None:
+        """The same for the functions that were swapped, without looking for others."""
+        self._give_back(function for function in (reference() for reference in self._swapped) if function is not None)
         self._swapped.clear()
         self._woven_of.clear()
         self._paths.clear()
+
+    def _give_back(self, functions: Iterable[types.FunctionType]) -> None:
+        for function in functions:
+            plain = self._plain_of.get(id(function.__code__))
+            if plain is not None:
+                function.__code__ = plain
 
 
 def functions_alive() -> list[types.FunctionType]:

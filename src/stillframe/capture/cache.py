@@ -1,0 +1,83 @@
+"""Takes a source file to be woven; gives its woven code, from the disk when the same text was woven before.
+
+Knows no run. What is kept is Python's own serialised code, as in a .pyc, in the user's cache folder, under a name that
+depends on the text, on the interpreter and on this version of the weaver.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.util
+import marshal
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from stillframe.capture import places, planter, sites, syntax, weave
+from stillframe.capture.places import PlannedFunction, PlannedSite
+from stillframe.capture.sites import Unit
+from stillframe.capture.weave import WovenFile, weave_source
+
+_OWN = (places, planter, sites, syntax, weave)
+_fingerprint: list[str] = []
+
+
+def cache_folder() -> Path:
+    """Where woven code is kept: $STILLFRAME_CACHE, or the user's cache folder."""
+    named = os.environ.get("STILLFRAME_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    if sys.platform == "win32":
+        base = base or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "stillframe"
+
+
+def woven_file(source: str, path: str, units: Iterable[Unit] | None = None) -> WovenFile:
+    """The woven code of the chosen units of a file; see `weave.weave_source`. An unreadable cache is passed over."""
+    chosen = None if units is None else sorted({(unit.qualname, unit.line) for unit in units})
+    entry = cache_folder() / "woven" / f"{_name(source, path, chosen)}.marshal"
+    found = _load(entry, path)
+    if found is None:
+        found = weave_source(source, path, None if chosen is None else [Unit(*one) for one in chosen])
+        _store(entry, found)
+    return found
+
+
+def _name(source: str, path: str, chosen: list[tuple[str, int]] | None) -> str:
+    if not _fingerprint:
+        own = hashlib.sha256()
+        for module in _OWN:
+            own.update(Path(module.__file__ or "").read_bytes())
+        _fingerprint.append(f"{own.hexdigest()} {importlib.util.MAGIC_NUMBER.hex()} {sys.version} {sys.flags.optimize}")
+    parts = (_fingerprint[0], path, repr(chosen), source)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _load(entry: Path, path: str) -> WovenFile | None:
+    try:
+        functions, planned, plain, marked = marshal.loads(entry.read_bytes())
+        return WovenFile(
+            path,
+            tuple(PlannedFunction(*one) for one in functions),
+            tuple(PlannedSite(*one) for one in planned),
+            plain,
+            marked,
+        )
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def _store(entry: Path, woven: WovenFile) -> None:
+    rows = [[dataclasses.astuple(one) for one in group] for group in (woven.functions, woven.sites)]
+    data = marshal.dumps((*rows, woven.plain, woven.marked))
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=entry.parent, delete=False) as file:
+            file.write(data)
+        os.replace(file.name, entry)
+    except OSError:
+        return  # a cache that cannot be written costs time, nothing else

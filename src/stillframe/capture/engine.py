@@ -1,0 +1,237 @@
+"""Takes a sink and options; records what runs between `start` and `stop`, and leaves everything as it was found.
+
+Joins the parts of capture: scope and reach choose functions, the roster weaves them, observers log, the recorder writes. It
+knows no file format and no reading.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stillframe.capture.hooks import Hooks, ImportWatcher
+from stillframe.capture.observe import EventLog, make_observers
+from stillframe.capture.policy import ValuePolicy
+from stillframe.capture.reach import Reach, names_in
+from stillframe.capture.recorder import Recorder
+from stillframe.capture.roster import Roster, loaded_files
+from stillframe.capture.scope import Scope, ScopeRules
+from stillframe.capture.values import ValueKeeper
+from stillframe.capture.weave import Loom, functions_alive
+from stillframe.errors import CaptureError
+from stillframe.protocols import Sink
+from stillframe.records import Module
+
+_OBSERVER_DEPTH = 4
+_running: list[Engine] = []
+
+
+class Engine:
+    """One recording of one process. `start` once, `stop` once or more."""
+
+    def __init__(self, sink: Sink, policy: ValuePolicy, rules: ScopeRules, *, threaded: bool = True) -> None:
+        self.log = EventLog()
+        self.keeper = ValueKeeper(policy)
+        self.loom = Loom()
+        observers, self._observe_torch = make_observers(
+            self.log, self.keeper, self.loom.codes, self.loom.inner_codes, policy.keep_bytes
+        )
+        self.recorder = Recorder(self.log, self.keeper, sink, threaded=threaded)
+        self.scope = Scope(rules)
+        self.roster = Roster(
+            self.scope, self.loom, observers, self.recorder.add_file, lambda subject, why: self.recorder.note("unwoven", subject, why)
+        )
+        self._reach = Reach(self._is_wanted)
+        self._watched = 0
+        self._seen_classes: set[type] = set()
+        self._roots: set[int] = set()
+        self._hooks = Hooks()
+        self._lock = threading.RLock()
+        self._started = 0.0
+        self._stopped = False
+
+    # ---- from start to stop
+
+    def start(self, names: Iterable[str] = (), functions: Iterable[types.FunctionType] = ()) -> None:
+        """Begin. `names`: attribute and function names that the code about to run uses; `functions`: what it will call."""
+        if _running:
+            raise CaptureError(
+                "already-recording",
+                "A second recording was asked for in this process.",
+                "One is running already.",
+                "End the first (leave its `with` block) before beginning another.",
+            )
+        _running.append(self)
+        self._started = time.monotonic()
+        try:
+            self._install()
+            self._reach.add_names(names)
+            for function in functions:
+                self._reach.add_function(function)
+            for path, name in loaded_files(self.scope):
+                self.roster.watch_file(path, name)
+            self._watch_interactive()
+            if "torch" in sys.modules:
+                for kind in _live_module_classes():
+                    self._meet_class(kind)
+            self._watch_reached()
+            self.loom.swap()
+        except BaseException:
+            self._hooks.remove()
+            self.loom.restore()
+            self.recorder.close({"ended": "failed"})
+            _running.remove(self)
+            raise
+
+    def stop(self, ended: str = "finished", facts: Mapping[str, Any] | None = None) -> None:
+        """End: give every function its code back, write what is left. `ended` says how the run went."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self.log.active = False
+        self._hooks.remove()
+        self.loom.restore()
+        seconds = round(time.monotonic() - self._started, 3)
+        self.recorder.close({**(facts or {}), "ended": ended, "seconds": seconds})
+        self.keeper.close()
+        if self in _running:
+            _running.remove(self)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why nothing could be written any more, if so."""
+        return self.recorder.failure
+
+    # ---- what is watched
+
+    def compile_main(self, text: str, path: str) -> types.CodeType:
+        """Woven code of the script to be run as `__main__`; the names it uses count from now on. Raises SyntaxError."""
+        code = self.roster.code_of_main(text, path)
+        self._reach.add_names(names_in(code))
+        return code
+
+    def _is_wanted(self, function: types.FunctionType) -> bool:
+        return self.scope.of(function.__code__.co_filename, function.__module__ or "").in_scope
+
+    def _watch_reached(self) -> None:
+        """Weave what has newly come within reach."""
+        functions = list(self._reach.functions.values())
+        if len(functions) > self._watched:
+            fresh = functions[self._watched :]
+            self._watched = len(functions)
+            self.roster.watch_functions(fresh)
+
+    def _watch_interactive(self) -> None:
+        """Weave what was typed in a notebook or at a prompt, and say what has no text to weave."""
+        paths = {f.__code__.co_filename: f.__module__ or "" for f in functions_alive() if f.__code__.co_filename.startswith("<")}
+        for path, module in paths.items():
+            if self.scope.of(path, module).in_scope:
+                self.roster.watch_file(path, module)
+            elif module == "__main__":
+                self.recorder.note(
+                    "unwoven",
+                    f"functions typed at {path}",
+                    "this prompt keeps no source text (Python's own does from 3.13 on, IPython always): their lines cannot be told;"
+                    " what they call is recorded",
+                )
+
+    def _meet_class(self, kind: type) -> None:
+        """A torch module class takes part: whatever its forward can reach in its package is to be watched."""
+        self._seen_classes.add(kind)
+        for base in kind.__mro__:
+            path = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+            if self.scope.of(path, base.__module__).in_scope:
+                self._reach.add_class(kind, package=base.__module__.partition(".")[0])
+
+    # ---- called from the program under study
+
+    def _install(self) -> None:
+        hooks = self._hooks
+        after = {"torch": self._torch_imported, "torch._dynamo": self._dynamo_imported, "multiprocessing.process": self._processes}
+        hooks.watch_imports(ImportWatcher(self._code_for_import, after))
+        hooks.watch_forks(lambda: None, self._forked)
+        hooks.hide_from_debugger("stillframe.*")
+        hooks.make_room(_OBSERVER_DEPTH)
+        for name, act in after.items():
+            module = sys.modules.get(name)
+            if module is not None:
+                act(module)
+
+    def _code_for_import(self, name: str, path: str) -> types.CodeType | None:
+        decision = self.scope.of(path, name)
+        if not (decision.in_scope and decision.origin == "user" and self.log.active):
+            return None
+        code = self.roster.code_of_module(path, name)
+        if code is not None:
+            self._reach.add_names(names_in(code))
+        return code
+
+    def _torch_imported(self, torch: types.ModuleType) -> None:
+        self.keeper.use_torch()
+        self._observe_torch()
+        self.keeper.on_module = self._new_module
+        module = sys.modules["torch.nn.modules.module"]
+        self._hooks.watch_entry(module, ("Module.__init__", "Module._wrapped_call_impl"), self._module_entered)
+
+    def _dynamo_imported(self, dynamo: types.ModuleType) -> None:
+        from torch.compiler import set_stance
+
+        stance = set_stance("force_eager")
+        stance.__enter__()
+        self._hooks.add(lambda: stance.__exit__(None, None, None))
+        self.recorder.note(
+            "path", "torch.compile", "compiled functions are run eagerly while recording (torch.compiler.set_stance force_eager)"
+        )
+
+    def _processes(self, process: types.ModuleType) -> None:
+        def started(child: Any) -> None:
+            if self.log.active:
+                name = str(getattr(child, "_identity", ""))
+                self.recorder.note("process", f"child process {name}", "it was not followed: what ran there is not recorded")
+
+        self._hooks.watch_entry(process, ("BaseProcess.start",), started)
+
+    def _forked(self) -> None:
+        self.recorder.forget_after_fork()
+
+    def _module_entered(self, module: Any) -> None:
+        """A torch module is being built or called: if its class is new, watch what it can reach before that runs."""
+        kind = type(module)
+        if kind in self._seen_classes or not self.log.active:
+            return
+        try:
+            with self._lock:
+                self._meet_class(kind)
+                self._watch_reached()
+        except Exception as error:
+            self.log.fault(error)
+
+    def _new_module(self, module: Any, number: int) -> None:
+        """A torch module seen for the first time: if it is in no tree known, it is the root of one."""
+        if number in self._roots:
+            return
+        rows = []
+        for path, part in module.named_modules(remove_duplicate=False):
+            inner = number if part is module else self.keeper._object_number(part)
+            self._roots.add(inner)
+            own = {
+                name: tuple(int(n) for n in tensor.shape)
+                for held in (part._parameters, part._buffers)
+                for name, tensor in held.items()
+                if tensor is not None
+            }
+            rows.append(Module(inner, number, path, type(part).__qualname__, part.training, own))
+        self.recorder.add_modules(rows)
+
+
+def _live_module_classes() -> list[type]:
+    """The classes of every torch module alive."""
+    base = sys.modules["torch.nn.modules.module"].Module
+    kinds = {type(thing) for thing in gc.get_objects()}
+    return sorted((kind for kind in kinds if issubclass(kind, base)), key=lambda kind: (kind.__module__, kind.__qualname__))

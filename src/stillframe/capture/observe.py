@@ -1,0 +1,250 @@
+"""Takes what a site hands over while the program runs; gives events: rows of three numbers, in order.
+
+Knows no file and no model. Everything here is on the hot path of somebody else's program: it looks up, appends and returns;
+it never raises, and a fault of its own is counted, not passed on.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from _thread import get_ident
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from stillframe.capture.values import ValueKeeper
+from stillframe.capture.weave import Observers
+
+MAX_CHAIN = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A frame begun: the address of the frame in scope above it (0: none), where that frame stood, what stood between.
+
+    `site_code` and `lasti` say which instruction of the caller was being executed. `chain` has the code objects out of scope
+    between, innermost first. `backward`: the autograd engine was running.
+    `first_argument` is the value id of the first argument, 0 if there is none.
+    """
+
+    caller: int
+    site_code: CodeType | None
+    lasti: int
+    chain: tuple[CodeType, ...]
+    thread: int
+    backward: bool
+    first_argument: int
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A handler entered: the exception's type, its bounded message, and the frames it had left, outermost first."""
+
+    type_name: str
+    message: str
+    frames: tuple[int, ...]
+    lines: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class EventLog:
+    """What observers append to.
+
+    `events` holds (site, frame address, value id); a negative site marks a row of `extra`, whose key stands where the value
+    would. `faults` counts errors of our own by what they were.
+    """
+
+    events: list[tuple[int, int, int]] = field(default_factory=list)
+    extra: dict[int, Entered | Caught] = field(default_factory=dict)
+    faults: dict[str, int] = field(default_factory=dict)
+    active: bool = True
+
+    def fault(self, error: BaseException) -> None:
+        """Count an error of our own."""
+        where = error.__traceback__
+        while where is not None and where.tb_next is not None:
+            where = where.tb_next
+        line = f" (line {where.tb_lineno} of {where.tb_frame.f_code.co_qualname})" if where else ""
+        what = f"{type(error).__name__}: {str(error)[:200]}{line}"
+        if what in self.faults or len(self.faults) < 50:
+            self.faults[what] = self.faults.get(what, 0) + 1
+
+
+def make_observers(
+    log: EventLog,
+    keeper: ValueKeeper,
+    codes: Collection[int],
+    inner_codes: Collection[int],
+    verify: bool,
+) -> tuple[Observers, Callable[[], None]]:
+    """Observers that record into `log`, and what to call once torch has been imported.
+
+    `codes` and `inner_codes` are the ids of woven code objects (functions; comprehensions). `verify`: look at the bytes of what
+    is read from attributes, since code out of scope may write to them without torch counting it.
+    """
+    append, extra, fault = log.events.append, log.extra, log.fault
+    known, immediates = keeper.known.get, keeper.immediates.get
+    reference, constant, tensor = keeper.of, keeper.constant, keeper.tensor
+    number, get_frame = keeper.number, sys._getframe
+    pending: dict[int, Any] = {}
+    plain_tensor: type = _Never
+    parameter: type = _Never
+    modes: Callable[[], int] = _zero
+    graph_task: Callable[[], int] = _minus_one
+
+    def use_torch() -> None:
+        nonlocal plain_tensor, parameter, modes, graph_task
+        torch = sys.modules["torch"]
+        plain_tensor, parameter = torch.Tensor, torch.nn.Parameter
+        modes, graph_task = torch._C._len_torch_function_stack, torch._C._current_graph_task_id
+
+    def value(site: int, value: Any) -> Any:
+        if not log.active:
+            return value
+        try:
+            kind = type(value)
+            if kind is plain_tensor or kind is parameter:
+                before = known(id(value))
+                if (
+                    before is not None
+                    and before[0]() is value
+                    and not modes()
+                    and before[2]
+                    and before[2] == value.data_ptr()
+                    and before[1] == value._version
+                ):
+                    append((site, id(get_frame(1)), before[3]))
+                else:
+                    append((site, id(get_frame(1)), tensor(value)))
+                return value
+            plain = immediates(kind)
+            if plain is not None:
+                number = plain.get(value)
+                append((site, id(get_frame(1)), constant(value, plain) if number is None else number))
+            else:
+                append((site, id(get_frame(1)), reference(value)))
+        except Exception as error:
+            fault(error)
+        return value
+
+    def inner(site: int, value: Any) -> Any:
+        if log.active:
+            try:
+                frame: FrameType | None = get_frame(1)
+                while frame is not None and id(frame.f_code) in inner_codes:
+                    frame = frame.f_back
+                address = id(frame) if frame is not None and id(frame.f_code) in codes else 0
+                append((site, address, reference(value)))
+            except Exception as error:
+                fault(error)
+        return value
+
+    def held(site: int, value: Any) -> Any:
+        if log.active:
+            try:
+                kind = type(value)
+                if verify and (kind is plain_tensor or kind is parameter):
+                    append((site, id(get_frame(1)), tensor(value, True)))
+                else:
+                    plain = immediates(kind)
+                    number = plain.get(value) if plain is not None else None
+                    append((site, id(get_frame(1)), reference(value) if number is None else number))
+            except Exception as error:
+                fault(error)
+        return value
+
+    def enter(site: int, *arguments: Any) -> None:
+        if not log.active:
+            return
+        try:
+            frame = get_frame(1)
+            address = id(frame)
+            above = frame.f_back
+            chain: list[CodeType] = []
+            site_code, lasti = None, 0
+            while above is not None and len(chain) < MAX_CHAIN:
+                code = above.f_code
+                if id(code) in codes:
+                    break
+                if id(code) not in inner_codes:
+                    chain.append(code)
+                elif site_code is None:
+                    site_code, lasti = code, above.f_lasti
+                above = above.f_back
+            if above is not None and site_code is None:
+                site_code, lasti = above.f_code, above.f_lasti
+            row = number()
+            caller = id(above) if above is not None and len(chain) < MAX_CHAIN else 0
+            values = [reference(argument) for argument in arguments]
+            owner = values[0] if values else 0
+            extra[row] = Entered(caller, site_code, lasti, tuple(chain), get_ident(), graph_task() != -1, owner)
+            append((-site, address, row))
+            for number_of_value in values:
+                site += 1
+                append((site, address, number_of_value))
+        except Exception as error:
+            fault(error)
+
+    def base(site: int, value: Any) -> Any:
+        if log.active:
+            try:
+                address = id(get_frame(1))
+                try:
+                    pending[address] = weakref.ref(value)
+                except TypeError:
+                    pending[address] = lambda: value  # a list or dict: let go at `stored`, the next instruction but one
+            except Exception as error:
+                fault(error)
+        return value
+
+    def stored(site: int) -> None:
+        try:
+            address = id(get_frame(1))
+            target = pending.pop(address, None)
+            thing = target() if target is not None else None
+            if log.active and thing is not None:
+                append((site, address, reference(thing)))
+        except Exception as error:
+            fault(error)
+
+    def caught(site: int) -> None:
+        if not log.active:
+            return
+        try:
+            frame = get_frame(1)
+            error = sys.exception()
+            if error is None:
+                return
+            frames, lines = [], []
+            trace = error.__traceback__
+            while trace is not None:
+                if trace.tb_frame is not frame and id(trace.tb_frame.f_code) in codes:
+                    frames.append(id(trace.tb_frame))
+                    lines.append(trace.tb_lineno)
+                trace = trace.tb_next
+            row = number()
+            plain = [str(one) for one in BaseException.args.__get__(error) if type(one) in (str, int)]
+            extra[row] = Caught(type(error).__qualname__, " ".join(plain)[:200], tuple(frames), tuple(lines))
+            append((-site, id(frame), row))
+        except Exception as fault_of_ours:
+            fault(fault_of_ours)
+
+    def mark(site: int) -> None:
+        if log.active:
+            append((site, id(get_frame(1)), 0))
+
+    return Observers(value, inner, held if verify else value, enter, base, stored, caught, mark), use_torch
+
+
+class _Never:
+    """A class that nothing is an instance of."""
+
+
+def _zero() -> int:
+    return 0
+
+
+def _minus_one() -> int:
+    return -1

@@ -1,0 +1,257 @@
+"""Takes the events that observers logged; gives batches of records to a sink, once or more a second.
+
+Knows no torch and no weaving. A sink that fails ends the recording, never the run: the reason is kept, and nothing more is
+logged.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from stillframe.capture.observe import Caught, Entered, EventLog
+from stillframe.capture.values import ValueKeeper
+from stillframe.protocols import Sink
+from stillframe.records import Batch, Frame, Function, Mark, Module, Note, Raised, Site, SourceFile
+
+FLUSH_SECONDS = 0.4
+FLUSH_BYTES = 32 * 1024 * 1024
+_CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
+
+
+@dataclass(slots=True)
+class _Static:
+    """Records that do not come from events, waiting to be written."""
+
+    files: list[SourceFile] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    modules: list[Module] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    raised: list[Raised] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+class Recorder:
+    """Turns logged rows into records and writes them from a thread of its own until `close`."""
+
+    def __init__(
+        self, log: EventLog, keeper: ValueKeeper, sink: Sink, *, threaded: bool = True
+    ) -> None:
+        self._log, self._keeper, self._sink = log, keeper, sink
+        self._static = _Static()
+        self._lock = threading.RLock()
+        self._calls: dict[tuple[int, int, int, int, int], int] = {}  # file and span of a call expression -> site
+        self._file_of_path: dict[str, int] = {}
+        self._function_of_site: dict[int, int] = {}
+        self._methods: set[int] = set()
+        self._call_sites: dict[tuple[int, int], int] = {}
+        self._flushed_bytes = 0
+        self._frame_at: dict[int, int] = {}  # address -> frame id, as of the last event seen
+        self._phase_of: dict[int, str] = {}
+        self._threads: dict[int, int] = {}
+        self._frame_count = 0
+        self._event_count = 0
+        self._notes: set[tuple[str, str, str]] = set()
+        self._closed = False
+        self.failure: BaseException | None = None
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        if threaded:
+            self._thread = threading.Thread(target=self._run, name="stillframe-writer", daemon=True)
+            self._thread.start()
+
+    # ---- what does not come from events
+
+    def add_file(self, file: SourceFile, functions: Sequence[Function], sites: Sequence[Site]) -> None:
+        """A file in scope, before any event of its sites. Called again for a file, it adds functions and sites."""
+        with self._lock:
+            if file.path not in self._file_of_path:
+                self._file_of_path[file.path] = file.id
+                self._static.files.append(file)
+            self._static.functions += functions
+            self._methods |= {one.id for one in functions if _is_method(one.qualname)}
+            self._static.sites += sites
+            for site in sites:
+                self._function_of_site[site.id] = site.function
+                if site.node == "Call":
+                    self._calls[file.id, site.line, site.end_line, site.col, site.end_col] = site.id
+
+    def add_modules(self, modules: Sequence[Module]) -> None:
+        """Torch modules seen."""
+        self._static.modules += modules
+
+    def add_mark(self, address: int, path: str, line: int, function: str, names: Mapping[str, int]) -> None:
+        """A breakpoint met in the frame at `address`."""
+        with self._lock:
+            self.flush()
+            frame = self._frame_at.get(address, 0)
+            number = self._keeper.number()
+            self._static.marks.append(Mark(number, self._event_count - 1, frame, path, line, function, dict(names)))
+
+    def add_raised(
+        self, type_name: str, message: str, addresses: Sequence[int], lines: Sequence[int], names: Sequence[Mapping[str, int]]
+    ) -> None:
+        """An exception that leaves the run, with the frames it left, outermost first."""
+        with self._lock:
+            self.flush()
+            frames = tuple(self._frame_at.get(address, 0) for address in addresses)
+            number = self._keeper.number()
+            last = self._event_count - 1
+            self._static.raised.append(Raised(number, last, type_name, message, frames, tuple(lines), tuple(names)))
+
+    def note(self, kind: str, subject: str, reason: str) -> None:
+        """Something the reader must know; said once."""
+        if (kind, subject, reason) not in self._notes:
+            self._notes.add((kind, subject, reason))
+            self._static.notes.append(Note(kind, subject, reason))
+
+    def describe_run(self, facts: Mapping[str, Any]) -> None:
+        """Add to the manifest, or change what it says."""
+        self._static.manifest.update(facts)
+
+    # ---- batches
+
+    def _run(self) -> None:
+        seen = 0
+        while not self._wake.wait(FLUSH_SECONDS / 8):
+            seen += 1
+            kept = self._keeper.tensors.kept_bytes if self._keeper.tensors else 0
+            if seen >= 8 or kept - self._flushed_bytes > FLUSH_BYTES:
+                seen = 0
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what has been logged so far. A failing sink is remembered, and the log stops."""
+        with self._lock:
+            if self._closed or self.failure is not None:
+                return
+            batch = self._batch()
+            try:
+                self._sink.write(batch)
+            except Exception as error:
+                self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self.failure = error
+        self._log.active = False
+
+    def close(self, facts: Mapping[str, Any]) -> None:
+        """Write the rest, and the last facts of the manifest; afterwards nothing more is taken. Twice is once."""
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        with self._lock:
+            if self._closed:
+                return
+            self._log.active = False
+            for fault, count in self._log.faults.items():
+                self.note("incomplete", "observer", f"{fault}, {count} times: what those places did is missing")
+            self.describe_run(facts)
+            batch = self._batch()
+            self._closed = True
+            try:
+                if self.failure is None:
+                    self._sink.write(batch)
+                self._sink.close(Batch())
+            except Exception as error:
+                self._fail(self.failure or error)
+
+    def forget_after_fork(self) -> None:
+        """In a child process: the file belongs to the parent."""
+        self._log.active = False
+        self._closed = True
+        self._thread = None
+
+    def _batch(self) -> Batch:
+        if self._keeper.tensors is not None:
+            self._flushed_bytes = self._keeper.tensors.kept_bytes
+        count = len(self._log.events)
+        events = self._log.events[:count]
+        del self._log.events[:count]
+        first = self._event_count
+        frames: list[Frame] = []
+        raised: list[Raised] = []
+        sites, addresses, values = (array("q", column) for column in zip(*events, strict=True)) if events else (array("q"),) * 3
+        places = [index for index, site in enumerate(sites) if site < 0]
+        frame_column = array("q", bytes(8 * count))
+        at, start = self._frame_at, 0
+        for place in [*places, count]:
+            frame_column[start:place] = array("q", [at.get(address, 0) for address in addresses[start:place]])
+            start = place
+            if place < count:
+                sites[place] = -sites[place]
+                row = self._log.extra.pop(values[place])
+                if isinstance(row, Entered):
+                    frame = self._frame(row, sites[place], first + place)
+                    frames.append(frame)
+                    at[addresses[place]] = frame.id
+                    values[place] = 0
+                else:
+                    raised.append(self._caught(row, first + place, at, at.get(addresses[place], 0)))
+        self._event_count += count
+        rows, descriptions, contents = self._keeper.take()
+        static, self._static = self._static, _Static()
+        return Batch(
+            first_event=first,
+            event_sites=sites,
+            event_frames=frame_column,
+            event_values=values,
+            descriptions=descriptions,
+            values=rows,
+            contents=contents,
+            files=tuple(static.files),
+            functions=tuple(static.functions),
+            sites=tuple(static.sites),
+            frames=tuple(frames),
+            modules=tuple(static.modules),
+            marks=tuple(static.marks),
+            raised=(*raised, *static.raised),
+            notes=tuple(static.notes),
+            manifest=static.manifest,
+        )
+
+    def _frame(self, row: Entered, site: int, event: int) -> Frame:
+        self._frame_count += 1
+        caller = self._frame_at.get(row.caller, 0)
+        phase = "forward"
+        if row.backward:
+            again = any(code.co_filename.endswith(_CHECKPOINT) for code in row.chain)
+            phase = "recompute" if again or self._phase_of.get(caller) == "recompute" else "backward"
+            self._phase_of[self._frame_count] = phase
+        thread = self._threads.setdefault(row.thread, len(self._threads) + 1)
+        call_site = self._site_of(row.site_code, row.lasti) if row.site_code is not None and caller else 0
+        chain = tuple(code.co_qualname for code in reversed(row.chain))
+        function = self._function_of_site.get(site, 0)
+        owner = row.first_argument if function in self._methods else 0
+        return Frame(self._frame_count, function, caller, call_site, chain, owner, phase, thread, event)
+
+    def _site_of(self, code: CodeType, lasti: int) -> int:
+        """The call expression an instruction belongs to."""
+        known = self._call_sites.get((id(code), lasti))
+        if known is None:
+            known = self._call_sites[id(code), lasti] = self._find_call(code, lasti)
+        return known
+
+    def _find_call(self, code: CodeType, lasti: int) -> int:
+        file = self._file_of_path.get(code.co_filename, 0)
+        for index, place in enumerate(code.co_positions()):
+            if index == lasti // 2:
+                line, end_line, column, end_column = place
+                return self._calls.get((file, line or 0, end_line or 0, column or 0, end_column or 0), 0)
+        return 0
+
+    def _caught(self, row: Caught, event: int, at: Mapping[int, int], frame: int) -> Raised:
+        frames = tuple(at.get(address, 0) for address in row.frames)
+        return Raised(self._keeper.number(), event, row.type_name, row.message, frames, row.lines, (), frame)
+
+
+def _is_method(qualname: str) -> bool:
+    owner = qualname.rpartition(".")[0]
+    return bool(owner) and not owner.endswith("<locals>")
