@@ -39,7 +39,8 @@ SHOW_MAIN = """
 import sys
 import __main__
 print(sorted(name for name in globals()))
-print(__name__, __file__, __package__, __spec__ and __spec__.name, type(__loader__).__name__, type(__builtins__).__name__)
+print(__name__, __file__, __package__, __spec__ and __spec__.name)
+print(type(__loader__).__name__, type(__builtins__).__name__)
 print(__main__.__dict__ is globals(), sys.argv, sys.path[0], globals().get("__cached__") is None)
 """
 

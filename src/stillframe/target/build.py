@@ -21,7 +21,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stillframe.target.inputs import BOS_ID, EOS_ID, PAD_ID, byte_tokenizer
 from stillframe.target.spec import Spec
@@ -37,8 +37,8 @@ RANDOM_WEIGHTS = "random weights: structure, not quality"
 class Built:
     """A model ready to run.
 
-    `sizes` maps symbols ("B", "n_h", "n_h*d", …) to sizes. `n_parameters` counts elements, tied ones once. `attn` is the
-    attention implementation in force. `notes` are what a reader must know before trusting what the model does.
+    `sizes` maps symbols ("B", "n_h", "n_h*d", …) to sizes. `n_parameters` counts elements, tied ones once. `attn` is
+    the attention implementation in force. `notes` are what a reader must know before trusting what the model does.
     """
 
     spec: Spec
@@ -63,36 +63,37 @@ def build_llama(spec: Spec) -> Built:
     from transformers.models.llama import LlamaConfig, LlamaForCausalLM
 
     tokenizer = byte_tokenizer()
-    config = LlamaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=72,
-        intermediate_size=100,
-        num_hidden_layers=2,
-        num_attention_heads=12,
-        num_key_value_heads=3,
+    sizes = grouped_query_sizes(
+        batch=spec.batch,
+        seq=spec.seq,
+        n_heads=12,
+        n_kv_heads=3,
         head_dim=10,
+        hidden=72,
+        intermediate=100,
+        vocab=tokenizer.get_vocab_size(),
+        n_layers=2,
+    )
+    given: dict[str, Any] = {"attn_implementation": spec.attn} if spec.attn else {}
+    config = LlamaConfig(
+        vocab_size=sizes["V"],
+        hidden_size=sizes["H"],
+        intermediate_size=sizes["I"],
+        num_hidden_layers=sizes["L"],
+        num_attention_heads=sizes["n_h"],
+        num_key_value_heads=sizes["n_kv"],
+        head_dim=sizes["d"],
         max_position_embeddings=max(2048, spec.seq),
         initializer_range=0.12,
         pad_token_id=PAD_ID,
         bos_token_id=BOS_ID,
         eos_token_id=EOS_ID,
-        **({"attn_implementation": spec.attn} if spec.attn else {}),
+        **given,
     )
     # Not torch.manual_seed, which would also seed every accelerator for good.
     with torch.device("cpu"), torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(spec.seed)
         model = LlamaForCausalLM(config).eval()
-    sizes = grouped_query_sizes(
-        batch=spec.batch,
-        seq=spec.seq,
-        n_heads=config.num_attention_heads,
-        n_kv_heads=config.num_key_value_heads,
-        head_dim=config.head_dim,
-        hidden=config.hidden_size,
-        intermediate=config.intermediate_size,
-        vocab=config.vocab_size,
-        n_layers=config.num_hidden_layers,
-    )
     return Built(
         spec=spec,
         model=model,
@@ -145,7 +146,7 @@ def grouped_query_sizes(
 
 
 def coincidences(sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """One note for each size above 1 that several symbols share, L left out: an axis of that size cannot say which it is."""
+    """One note for each size above 1 that several symbols share: such an axis cannot say which it is. L is no axis."""
     sharing: dict[int, list[str]] = {}
     for symbol, size in sizes.items():
         if symbol != "L" and size > 1:

@@ -25,8 +25,8 @@ DEFAULT_TEXT = "The cat sat on the mat and watched the rain. Then it slept, and 
 class ModelInputs:
     """A batch ready for `model(**tensors)`.
 
-    `tensors`: input_ids (B, T), int64; and attention_mask (B, T), 1 for a token and 0 for padding, only if there is padding.
-    `tokens`: what each id stands for, row by row, (B, T). `notes`: what was done to the texts to make them fit.
+    `tensors`: input_ids (B, T), int64; and attention_mask (B, T), 1 for a token and 0 for padding, only if there is
+    padding. `tokens`: what each id stands for, (B, T). `notes`: what was done to the texts to make them fit.
     """
 
     tensors: Mapping[str, Tensor]
@@ -35,7 +35,7 @@ class ModelInputs:
 
 
 def byte_tokenizer() -> Tokenizer:
-    """A tokenizer with one token for each byte (its id is the byte) and three special ones; any text round-trips exactly.
+    """A tokenizer with a token for each byte, whose id is the byte, and three special ones. Any text round-trips.
 
     Special tokens never come from text: a "<pad>" that the user typed is five bytes.
     """
@@ -51,7 +51,7 @@ def byte_tokenizer() -> Tokenizer:
 
 
 def _byte_characters() -> list[str]:
-    """The visible character that byte-level tokenizers write for each byte: itself if it is printable, else one past 255."""
+    """The visible character that byte-level tokenizers write for each byte: itself if printable, else one past 255."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     stand_ins = iter(range(256, 512))
     return [chr(byte if byte in printable else next(stand_ins)) for byte in range(256)]
@@ -60,10 +60,10 @@ def _byte_characters() -> list[str]:
 def make_inputs(tokenizer: Tokenizer, batch: int, seq: int, texts: Sequence[str] = ()) -> ModelInputs:
     """A batch of exactly (batch, seq) tokens.
 
-    A text is cut into pieces of `seq` tokens, as a training loader does, and its last piece is padded on the right. Rows
-    take the pieces in order, all of the first text before the second; if there are fewer pieces than rows they are
-    taken again from the first, and if there are more the rest is left out. Notes say which of these happened. Without
-    a text of the user's, the built-in one is used, said again as often as it takes, so that nothing is padded.
+    A text is cut into pieces of `seq` tokens, as a training loader does, and its last piece is padded on the right.
+    Rows take the pieces in order, all of the first text before the second; if there are fewer pieces than rows they
+    are taken again from the first, and if there are more the rest is left out. Notes say which of these happened.
+    Without a text of the user's, the built-in one is used, as often as it takes, so that nothing is padded.
     """
     import torch
 

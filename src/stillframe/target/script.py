@@ -27,7 +27,7 @@ from stillframe.target.script_source import CompileMain, code_of_file, code_of_m
 
 
 class Interrupted(int):
-    """The exit code of a script that Ctrl-C ended, told by its type from the 130 of a script that says sys.exit(130)."""
+    """The exit code of a script that Ctrl-C ended, told by its type from that of a script that says sys.exit(130)."""
 
 
 INTERRUPTED = Interrupted(130)
@@ -103,7 +103,7 @@ def _main_module(argv: list[str], restore: bool) -> Iterator[dict[str, Any]]:
 
 
 def _put_first(folder: str) -> None:
-    """Make it the first place to import from, instead of the one the interpreter put there for the script it started."""
+    """Make it the first place to import from, in the stead of what the interpreter put there for what it started."""
     sys.path[: 0 if sys.flags.safe_path else 1] = [folder]
 
 
@@ -230,7 +230,9 @@ def _nothing_to_run(asked: str, error: BaseException) -> UsageError:
     """What runpy could not find, or found not to be runnable, told as a mistake in the request."""
     if asked.isidentifier() and str(error) == f"No module named {asked}":
         names = (module.name for module in pkgutil.iter_modules())
-        return UnknownNameError("module-not-found", "module", asked, names, "Check the name, and the folder you are in.")
+        return UnknownNameError(
+            "module-not-found", "module", asked, names, "Check the name, and the folder you are in."
+        )
     return UsageError(
         "nothing-to-run",
         f"Run {asked!r}.",

@@ -24,8 +24,8 @@ class Spec:
     """What is to be run.
 
     `target` is the text as the user gave it; `kind` is what it names, so far always "model_type"; `name` is that name.
-    `batch` (B) and `seq` (T) are counts of rows and of tokens in a row. `texts` are what the rows are made of, () for
-    the built-in text. `attn` is the attention implementation, "" for the library's own choice. `seed` makes the weights.
+    `batch` (B) and `seq` (T) are counts of rows and of tokens in a row. `texts` are what the rows are made of, ()
+    for the built-in text. `attn` is the attention implementation, "" for the library's own. `seed` makes the weights.
     """
 
     target: str
