@@ -14,7 +14,6 @@ from stillframe.recording.reader import Recording, open_recording
 from stillframe.recording.writer import StillWriter
 from stillframe.records import (
     Batch,
-    Content,
     Frame,
     Function,
     Mark,
@@ -25,8 +24,18 @@ from stillframe.records import (
     SourceFile,
 )
 
-SUMMARY = {"count": 1000, "min": -2.0, "max": {"$float": "inf"}, "mean": 0.5, "std": 1.0, "nan": 1, "posinf": 2, "neginf": 0}
-SUMMARY |= {"zero": 7, "sample": [1.0, {"$float": "nan"}, 2.0, 3.0], "sample_strides": [5, 50]}
+SUMMARY = {
+    "count": 1000,
+    "min": -2.0,
+    "max": "inf",
+    "mean": 0.5,
+    "std": 1.0,
+    "nan": 1,
+    "posinf": 2,
+    "neginf": 0,
+    "zero": 7,
+}
+SUMMARY |= {"shape": [10, 100], "stride": [100, 1], "sample_steps": [5, 50], "sample": [1.0, "nan", 2.0, 3.0]}
 
 
 def _places() -> Batch:
@@ -44,7 +53,7 @@ def _places() -> Batch:
             (1, {"kind": "tensor", "dtype": "torch.float32", "shape": [2, 3], "stride": [3, 1], "offset": 1}),
             (2, {"kind": "tensor", "dtype": "torch.bfloat16", "shape": [3], "stride": [1], "offset": 0}),
             (3, {"kind": "tensor", "dtype": "torch.float32", "shape": [10, 100], "stride": [100, 1], "offset": 0}),
-            (4, {"kind": "str", "text": "定格"}),
+            (4, '{"kind":"str","text":"定格"}'),
         ),
     )
 
@@ -64,10 +73,11 @@ def _step(step: int) -> Batch:
         event_frames=array("q", [1] * 40),
         event_values=array("q", ids),
         values=values,
-        contents=(
-            Content(contents[0], 50, "storage", struct.pack("<9f", *range(9))),
-            Content(contents[1], 51, "dense", struct.pack("<3H", 0x3F80, 0x4000, 0x7F80)),
-            Content(contents[2], 52, "summary", json.dumps(SUMMARY).encode()),
+        content_rows=array("q", [contents[0], 50, 0, contents[1], 51, 1, contents[2], 52, 2]),
+        content_data=(
+            struct.pack("<9f", *range(9)),
+            struct.pack("<3H", 0x3F80, 0x4000, 0x7F80),
+            json.dumps(SUMMARY).encode(),
         ),
         marks=(Mark(step + 1, first, 1, "/m/model.py", 2, "forward", {"q": first + 1}),),
         raised=(Raised(step + 1, first, "ValueError", "no", (1,), (2,), ({"q": first + 1},)),),

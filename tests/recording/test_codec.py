@@ -16,14 +16,16 @@ from stillframe.recording.codec import MAX_JSON_DEPTH, MAX_JSON_LENGTH, decode, 
 
 KEYS = st.text(st.characters(), max_size=5) | st.sampled_from(["$", "$float", "$int", "$$float", "$x"])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8)
-JSON = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12)
+NESTED = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
 
 
 def refuse(name: str) -> NoReturn:
     raise AssertionError(name)
 
 
-@given(JSON)
+@given(NESTED)
 def test_comes_back_as_it_was(value: Any) -> None:
     text = encode(value)
     assert repr(decode(text)) == repr(value)
@@ -54,25 +56,25 @@ def test_an_integer_too_long_to_print_comes_back() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "NaN", "[Infinity]", "", "{", '{"a":1}x', '{"$float":"1"}', '{"$float":1}', '{"$int":"1_0"}', '{"$python":"os.system"}',
+        "NaN", "[Infinity]", "", '{"a":1}x', '{"$float":"1"}', '{"$float":1}', '{"$int":"1_0"}', '{"$python":"os"}',
         "[" * 200_000, '{"a":' * 5000 + "1" + "}" * 5000, "1" * 5000,
     ],
 )  # fmt: skip
 def test_what_it_never_writes_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         decode(text)
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", [[math.nan, object()]], "x" * (MAX_JSON_LENGTH + 1)])
 def test_what_json_cannot_hold_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         encode(value)
 
 
 def test_a_circle_is_refused() -> None:
     circle: list[Any] = []
     circle.append(circle)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         encode(circle)
 
 
@@ -81,7 +83,7 @@ def test_nesting_is_allowed_up_to_its_bound() -> None:
     for _ in range(MAX_JSON_DEPTH - 1):
         deep = [deep, "[[[", '"[']
     assert decode(encode(deep)) == deep
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         encode([deep])
 
 

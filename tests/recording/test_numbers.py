@@ -135,7 +135,7 @@ def test_statistics_of_small_cases_are_exact() -> None:
     assert work_out([1.5e308] * 4) == Statistics(4, 1.5e308, 1.5e308, 1.5e308, 0.0, 0, 0, 0, 0)
     assert work_out([2**62, 2**62 + 2]) == Statistics(2, 2**62, 2**62 + 2, 2.0**62, 1.0, 0, 0, 0, 0)
     assert work_out([1 + 1j, 1 - 1j, 0j, complex(nan, inf), complex(inf, 0)]) == Statistics(
-        5, None, None, (2 + 0j) / 3, pytest.approx(math.sqrt(4 / 3 - 4 / 9)), 1, 1, 0, 1
+        5, None, None, (2 + 0j) / 3, math.hypot(abs(1 / 3 + 1j), abs(1 / 3 - 1j), 2 / 3) / math.sqrt(3), 1, 1, 0, 1
     )
 
 
@@ -156,31 +156,59 @@ def test_row_raises_as_a_list_would() -> None:
             numbers.row(*leading)
 
 
-def summarised(shape: list[int], summary: object) -> Numbers:
-    numbers = read_numbers(value_of(shape, "torch.float32"), Content(1, 1, "summary", json.dumps(summary).encode()))
+def summarised(shape: list[int], summary: object, dtype: str = "float32") -> Numbers:
+    value = value_of(shape, dtype, [shape[-1], 1])
+    numbers = read_numbers(value, Content(1, 1, "summary", json.dumps(summary).encode()))
     assert numbers is not None
     return numbers
 
 
-def test_a_summary_gives_its_statistics_and_its_sample() -> None:
-    known = {"count": 40, "min": -1.0, "max": {"$float": "inf"}, "mean": 0.5, "std": 2.0}
-    known |= {"nan": 1, "posinf": 2, "neginf": 0, "zero": 3}
-    numbers = summarised([5, 8], {**known, "sample": [1.0, {"$float": "nan"}, 3.0, 4.0], "sample_strides": [3, 4]})
+@pytest.mark.parametrize(("inf", "nan"), [("inf", "nan"), ({"$float": "inf"}, {"$float": "nan"})])
+def test_a_summary_gives_its_statistics_and_its_sample(inf: object, nan: object) -> None:
+    known = {
+        "count": 40,
+        "min": -1.0,
+        "max": inf,
+        "mean": 0.5,
+        "std": 2.0,
+        "nan": 1,
+        "posinf": 2,
+        "neginf": 0,
+        "zero": 3,
+    }
+    laid_out = {"dtype": "float32", "shape": [5, 8], "stride": [8, 1], "sample_steps": [3, 4]}
+    numbers = summarised([5, 8], {**known, **laid_out, "sample": [1.0, nan, 3.0, 4.0]})
     assert numbers.statistics() == Statistics(40, -1.0, math.inf, 0.5, 2.0, 1, 2, 0, 3)
     assert (numbers.sampled, numbers.count, numbers.shape) == (True, 40, (5, 8))
-    assert (numbers.sample_shape, numbers.sample_strides) == ((2, 2), (3, 4))
+    assert (numbers.sample_shape, numbers.sample_steps) == ((2, 2), (3, 4))
     assert repr(numbers.nested()) == "[[1.0, nan], [3.0, 4.0]]"
     assert numbers.row(1) == [3.0, 4.0]
+
+
+def test_a_sample_stands_nowhere_in_a_view_that_is_laid_out_otherwise() -> None:
+    sample = {"sample": [1, 2, 3, 4], "sample_steps": [4, 4]}
+    for told in ({}, {"shape": [8, 8], "stride": [1, 8]}, {"shape": [64], "stride": [1]}):
+        numbers = summarised([8, 8], {**sample, **told})
+        assert (numbers.sample_shape, numbers.sample_steps, numbers.nested()) == ((4,), None, [1, 2, 3, 4])
+    assert summarised([8, 8], {**sample, "shape": [8, 8], "stride": [8, 1]}).nested() == [[1, 2], [3, 4]]
+
+
+def test_a_summary_of_the_memory_as_other_numbers_tells_nothing() -> None:
+    content = Content(1, 1, "summary", b'{"dtype":"float32","min":0.5}')
+    assert read_numbers(value_of([4], "int32", [1]), content) is None
+
+
+def test_a_sample_of_complex_numbers_is_spelled_in_parts() -> None:
+    for sample in ([1.0, 2.0, 3.0, "inf"], [[1.0, 2.0], [3.0, "inf"]]):
+        assert summarised([9, 1], {"sample": sample}, "complex64").nested() == [1 + 2j, complex(3, math.inf)]
 
 
 def test_a_summary_may_lack_anything() -> None:
     numbers = summarised([5, 8], {})
     assert numbers.statistics() == Statistics(40, *[None] * 8)
     assert list(numbers.flat) == []
-    unlike = summarised([5, 8], {"sample": [1, 2, 3], "sample_strides": [3, 4], "mean": [1.0, 2.0], "nan": "many"})
-    assert (unlike.sample_shape, unlike.sample_strides, unlike.nested()) == ((3,), None, [1, 2, 3])
-    assert unlike.statistics().mean == 1 + 2j
-    assert unlike.statistics().nan is None
+    odd = summarised([5, 8], {"mean": [1.0, 2.0], "nan": "many", "std": "nan", "min": {"$float": "nan"}}).statistics()
+    assert odd == Statistics(40, None, None, 1 + 2j, *[None] * 5)
 
 
 @pytest.mark.parametrize("summary", [[], {"sample": 1}, {"sample": ["1"]}, {"sample": [[1, 2, 3]]}])
@@ -192,9 +220,10 @@ def test_a_summary_that_is_none_is_damage(summary: object) -> None:
 @pytest.mark.parametrize(
     ("shape", "dtype", "stride", "offset"),
     [
-        ([2], "torch.quint8", [1], 0), ([2], None, [1], 0), (None, "torch.int8", [1], 0), (["s0"], "torch.int8", [1], 0),
-        ([-1], "torch.int8", [1], 0), ([2], "torch.int8", None, 0), ([2], "torch.int8", [1, 1], 0), ([2], "torch.int8", [-1], 1),
-        ([2], "torch.int8", [1], None), ([True], "torch.int8", [1], 0), ([1] * 65, "torch.int8", [1] * 65, 0),
+        ([2], "torch.quint8", [1], 0), ([2], None, [1], 0), ([2], "int4", [1], 0),
+        (None, "int8", [1], 0), (["s0"], "int8", [1], 0), ([-1], "int8", [1], 0), ([True], "int8", [1], 0),
+        ([2], "int8", None, 0), ([2], "int8", [1, 1], 0), ([2], "int8", [-1], 1), ([2], "int8", [1], None),
+        ([1] * 65, "int8", [1] * 65, 0),
     ],
 )  # fmt: skip
 def test_what_cannot_be_told_is_none(shape: Any, dtype: Any, stride: Any, offset: Any) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stillframe.recording.reader import open_recording
 from stillframe.recording.writer import StillWriter
 from stillframe.records import (
+    CONTENT_FORMS,
     VALUE_COLUMNS,
     Batch,
     Content,
@@ -35,7 +36,6 @@ LEAF = st.none() | st.booleans() | COUNT | st.floats() | WORD
 ABOUT = st.dictionaries(WORD, LEAF | st.lists(LEAF, max_size=3), max_size=3)
 NAMES = st.dictionaries(WORD, COUNT, max_size=3)
 SHAPES = st.dictionaries(WORD, st.lists(COUNT, max_size=3).map(tuple), max_size=2)
-FORM = st.sampled_from(["storage", "dense", "summary"])
 
 
 @st.composite
@@ -53,20 +53,24 @@ def runs(draw: st.DrawFn) -> list[Batch]:
     events = 0
     for _ in range(draw(st.integers(1, 3))):
         descriptions = many("description", about=ABOUT)
+        contents = many("content", storage=COUNT, form=st.integers(0, 2), data=st.binary(max_size=9))
         values = array("q")
         for value in many("value", object=COUNT, storage=COUNT, content=COUNT, version=ANY, base=COUNT):
             if descriptions:
                 described = draw(st.sampled_from(descriptions))["id"]
                 values.extend((value["id"], described, *(value[column] for column in VALUE_COLUMNS[2:])))
         count = draw(st.integers(0, 4))
-        columns = [array("q", draw(st.lists(ANY, min_size=count, max_size=count))) for _ in range(3)]
+        column = st.lists(ANY, min_size=count, max_size=count).map(lambda numbers: array("q", numbers))
         batches.append(
             Batch(
                 events,
-                *columns,
+                draw(column),
+                draw(column),
+                draw(column),
                 tuple((d["id"], d["about"]) for d in descriptions),
                 values,
-                tuple(Content(**c) for c in many("content", storage=COUNT, form=FORM, data=st.binary(max_size=9))),
+                array("q", [number for c in contents for number in (c["id"], c["storage"], c["form"])]),
+                tuple(c["data"] for c in contents),
                 tuple(SourceFile(**f) for f in many("file", path=WORD, package_path=WORD, origin=WORD, text=WORD)),
                 tuple(Function(**f) for f in many("function", file=COUNT, qualname=WORD, line=ANY, end_line=ANY)),
                 tuple(
@@ -139,7 +143,7 @@ def test_every_record_comes_back_equal(batches: list[Batch]) -> None:
 
 
 def _events_come_back(got: Any, batches: list[Batch]) -> None:
-    expected = []
+    expected: list[Event] = []
     for batch in batches:
         for row in zip(batch.event_sites, batch.event_frames, batch.event_values, strict=True):
             expected.append(Event(len(expected), *row))
@@ -153,8 +157,9 @@ def _events_come_back(got: Any, batches: list[Batch]) -> None:
 def _values_come_back(got: Any, batches: list[Batch]) -> None:
     abouts = {id: about for batch in batches for id, about in batch.descriptions}
     for batch in batches:
-        for content in batch.contents:
-            assert got.content(content.id) == content
+        for at, data in enumerate(batch.content_data):
+            id, storage, form = batch.content_rows[3 * at : 3 * at + 3]
+            assert got.content(id) == Content(id, storage, CONTENT_FORMS[form], data)
         for at in range(0, len(batch.values), 7):
             id, description, *rest = batch.values[at : at + 7]
             value = got.value(id)

@@ -69,7 +69,7 @@ class Chunks:
             if any(type(number) is not int for number in (chunk, low, high, count)) or kind != "blob" or chunk in seen:
                 raise Damage(f"A row of the table {self._table} is not of the kind it should be.")
             if count < 1 or low > high or length != count * self._width * 8:
-                raise Damage(f"Chunk {chunk} of {self._table} says it has {count} rows, and has {length} bytes of them.")
+                raise Damage(f"Chunk {chunk} of {self._table} says {count} rows, and has {length} bytes of them.")
             seen.add(chunk)
             entries.append((low, high, chunk))
         entries.sort()

@@ -2,9 +2,9 @@
 
 Must not know what the values mean, nor of SQLite: only how they are spelled (docs/format.md, "Spelling").
 
-JSON has no NaN, no infinities and, in practice, no very long integers. They are written as an object with one marked key:
-`{"$float": "nan"}`, `{"$float": "inf"}`, `{"$float": "-inf"}`, `{"$int": "-0x1f…"}`. A key of the caller's own that
-begins with "$" gets a second "$" in front, so nothing can be mistaken for a mark.
+JSON has no NaN, no infinities and, in practice, no very long integers. They are written as an object with one marked
+key: `{"$float": "nan"}`, `{"$float": "inf"}`, `{"$float": "-inf"}`, `{"$int": "-0x1f…"}`. A key of the caller's own
+that begins with "$" gets a second "$" in front, so nothing can be mistaken for a mark.
 """
 
 from __future__ import annotations

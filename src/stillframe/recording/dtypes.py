@@ -1,7 +1,7 @@
 """Takes little-endian bytes and the name of a torch dtype; gives Python numbers.
 
-Must not know of torch or numpy, nor of shapes: the element formats are spelled out here, so that a recording can be read
-where neither is installed.
+Must not know of torch or numpy, nor of shapes: the element formats are spelled out here, so that a recording can be
+read where neither is installed.
 """
 
 from __future__ import annotations

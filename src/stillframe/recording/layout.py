@@ -13,12 +13,11 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from stillframe.records import SCHEMA_VERSION
+from stillframe.records import CONTENT_COLUMNS, SCHEMA_VERSION, VALUE_COLUMNS
 
 APPLICATION_ID = 0x5354494C  # "STIL"
-CONTENT_FORMS = ("storage", "dense", "summary")  # a content's form is kept as its place in this row
-VALUE_WIDTH = 7  # integers a value's row has: records.VALUE_COLUMNS
-CONTENT_WIDTH = 5  # integers a content's row has: id, storage, form, offset, length
+VALUE_WIDTH = len(VALUE_COLUMNS)
+CONTENT_WIDTH = len(CONTENT_COLUMNS) + 2  # and offset and length in the chunk's data
 COMPANIONS = ("-wal", "-shm", "-journal")  # what SQLite may leave beside a database whose process was killed
 
 _MAGIC = b"SQLite format 3\0"
@@ -28,10 +27,11 @@ _SCHEMA_FILES = {SCHEMA_VERSION: "schema.sql"}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file's first 100 bytes say. `kind`: missing, folder, special, empty, foreign, database (not ours) or still.
+    """What a file's first 100 bytes say.
 
-    `version` is the schema version, and `promised` the length in bytes the header promises (0: it promises none); both
-    hold for "still" only. `length` is the file's true length in bytes.
+    `kind` is missing, folder, special, empty, foreign, database (an SQLite one, but not ours) or still. `length` is the
+    file's true length in bytes. For "still" only, `version` is the schema version and `promised` the length in bytes
+    that the header promises (0: it promises none).
     """
 
     kind: str

@@ -51,9 +51,9 @@ def read_numbers(value: Value, content: Content) -> Numbers | None:
 class Numbers:
     """The numbers of one value: those of all its elements, or only a sample of them.
 
-    `shape` and `dtype` (without "torch.") are the value's. Where a summary was kept, `sampled` is true and `sample_shape` is
-    the shape of what can be had: every `sample_strides[i]`-th element along dimension i, or, if `sample_strides` is None,
-    elements in C order of which no more is known. Otherwise `sample_shape` is `shape`.
+    `shape` and `dtype` (without "torch.") are the value's. Where a summary was kept, `sampled` is true and
+    `sample_shape` is the shape of what can be had: every `sample_steps[i]`-th element along dimension i, or, if
+    `sample_steps` is None, elements of which it is not known where they stood. Otherwise `sample_shape` is `shape`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Numbers:
         self.dtype = dtype
         self.sampled = False
         self.sample_shape = shape
-        self.sample_strides: tuple[int, ...] | None = (1,) * len(shape)
+        self.sample_steps: tuple[int, ...] | None = (1,) * len(shape)
         self._data = data
         self._stride = stride
         self._offset = offset
@@ -99,7 +99,7 @@ class Numbers:
         return _nest(self.flat, self.sample_shape)
 
     def statistics(self) -> Statistics:
-        """What all elements are like, together; of a sampled value too, as they were worked out before it was sampled."""
+        """What all elements are like, together: of a sampled value too, whose run worked them out."""
         return self._statistics
 
     @cached_property
@@ -145,31 +145,38 @@ class _Sampled(Numbers):
         super().__init__(shape, dtype, sample, (1,))
         self.sampled = True
         self.sample_shape = (len(sample),)
-        self.sample_strides = None
+        self.sample_steps = None
         self._kept = statistics
 
-    def lay_out(self, strides: tuple[int, ...]) -> None:
-        """Give the sample the shape it has if it was taken by `strides`; if the two do not fit, leave it in one row."""
-        if len(strides) != len(self.shape) or 0 in strides:
+    def lay_out(self, steps: tuple[int, ...]) -> None:
+        """Give the sample the shape it has if it was taken by `steps`; if the two do not fit, leave it in one row."""
+        if len(steps) != len(self.shape) or 0 in steps:
             return
-        shape = tuple(-(-size // step) for size, step in zip(self.shape, strides, strict=True))
+        shape = tuple(-(-size // step) for size, step in zip(self.shape, steps, strict=True))
         if math.prod(shape) == len(self._data):
-            self.sample_shape, self.sample_strides, self._stride = shape, strides, _dense_strides(shape)
+            self.sample_shape, self.sample_steps, self._stride = shape, steps, _dense_strides(shape)
 
     def statistics(self) -> Statistics:
         return self._kept
 
 
-def _from_summary(value: Value, content: Content, shape: tuple[int, ...], dtype: str) -> Numbers:
+def _from_summary(value: Value, content: Content, shape: tuple[int, ...], dtype: str) -> Numbers | None:
     summary = decode(content.data.decode("utf-8"))
-    sample = summary.get("sample", []) if isinstance(summary, dict) else None
-    if not isinstance(sample, list):
+    spelled = summary.get("sample", []) if isinstance(summary, dict) else None
+    if not isinstance(spelled, list):
         raise Damage(f"The summary of value {value.id} is none.")
-    numbers = [as_number(number) for number in sample]
-    if None in numbers:
+    if plain_dtype(summary.get("dtype", dtype)) != dtype:  # made of the same memory, seen as other numbers
+        return None
+    sample = [number for number in map(as_number, spelled) if number is not None]
+    if len(sample) != len(spelled):
         raise Damage(f"The sample of value {value.id} holds something that is no number.")
-    sampled = _Sampled(shape, dtype, numbers, from_summary(summary, math.prod(shape)))  # type: ignore[arg-type]
-    sampled.lay_out(_sizes(summary.get("sample_strides")) or ())
+    if dtype.startswith("complex") and not any(isinstance(number, complex) for number in sample):
+        sample = list(map(complex, sample[0::2], sample[1::2]))
+    sampled = _Sampled(shape, dtype, sample, from_summary(summary, math.prod(shape)))
+    # Views that cover the same memory may share a summary: the sample stands in one as in another only if they are laid
+    # out alike, and a summary that does not say how the view was laid out does not say where its sample stood.
+    if _sizes(summary.get("shape")) == shape and summary.get("stride") == value.about.get("stride"):
+        sampled.lay_out(_sizes(summary.get("sample_steps")) or ())
     return sampled
 
 

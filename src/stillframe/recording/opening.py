@@ -80,7 +80,8 @@ def fault(path: Path, error: BaseException) -> RecordingError:
     if code == sqlite3.SQLITE_BUSY:
         found = "Another process is holding it."
         return RecordingError("recording-unreadable", asked, found, "Wait until that process is done, and try again.")
-    found = str(error) if isinstance(error, Damage) else f"It is damaged: {error or type(error).__name__}."
+    what = "something is not of the kind it should be" if isinstance(error, TypeError) else str(error)
+    found = str(error) if isinstance(error, Damage) else f"It is damaged: {what or type(error).__name__}."
     return RecordingError("recording-damaged", asked, found, "Record again, or take an undamaged copy of the file.")
 
 
@@ -123,15 +124,15 @@ def _nearby(path: Path) -> str:
     except (OSError, ValueError):
         return "Check the folder's name."
     names = list(nearest_names(path.name, names)) or names[:3]
-    return f"Recordings there: {', '.join(names)}." if names else "There are no recordings in that folder: record first."
+    return f"Recordings there: {', '.join(names)}." if names else "No recording is in that folder: make one first."
 
 
 def _connect(path: Path) -> Opened:
     """Connect without changing anything at `path`.
 
-    A `-wal` beside it is either a live writer's, or was left by a killed one; SQLite reads both through a `-shm` file, and
-    where it can neither find nor make one (a read-only folder), a copy is read instead. A `-journal` is never played back:
-    ours hold no data (see `writer._fold`), and a hostile one could have SQLite delete a file that it names.
+    A `-wal` beside it is a live writer's, or was left by a killed one; SQLite reads both through a `-shm` file, and
+    where it can neither find nor make one (a read-only folder), a copy is read instead. A `-journal` is never played
+    back: ours hold no data (see `writer._fold`), and a hostile one could have SQLite delete a file that it names.
     """
     uri = path.absolute().as_uri()
     if not companion(path, "-wal").exists():
@@ -166,10 +167,10 @@ def _try(uri: str) -> sqlite3.Connection:
 
 
 def _check_schema(connection: sqlite3.Connection) -> None:
-    """Raise Damage unless the file holds the tables of its version and nothing else: no view, trigger, index or column more."""
+    """Raise Damage unless the file holds the tables of its version and nothing else: no view, trigger or column."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID or not 1 <= version <= SCHEMA_VERSION:  # what the -wal says may differ from the file
+    if application != APPLICATION_ID or not 1 <= version <= SCHEMA_VERSION:  # the -wal may differ from the file
         raise Damage("Its log does not belong to it.")
     expected = dict(expected_tables(version))
     for kind, name, sql, root in connection.execute("SELECT type, name, sql, rootpage FROM sqlite_schema"):

@@ -1,7 +1,7 @@
 """Takes the path of a `.still` file and gives the records in it, by id or in order, each read when it is asked for.
 
-Must not know of torch, nor of anything a recording names: what it reads is data, and whatever is wrong with that data comes
-out as a RecordingError.
+Must not know of torch, nor of anything a recording names: what it reads is data, and whatever is wrong with that data
+comes out as a RecordingError.
 """
 
 from __future__ import annotations
@@ -19,10 +19,23 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from stillframe.errors import RecordingError
 from stillframe.recording.chunks import Chunks, Damage
 from stillframe.recording.codec import decode, unpack_ints
-from stillframe.recording.layout import CONTENT_FORMS, CONTENT_WIDTH, VALUE_WIDTH
+from stillframe.recording.layout import CONTENT_WIDTH, VALUE_WIDTH
 from stillframe.recording.numbers import Numbers, read_numbers
 from stillframe.recording.opening import READING_FAULTS, Opened, fault, open_read_only
-from stillframe.records import Content, Event, Frame, Function, Mark, Module, Note, Raised, Site, SourceFile, Value
+from stillframe.records import (
+    CONTENT_FORMS,
+    Content,
+    Event,
+    Frame,
+    Function,
+    Mark,
+    Module,
+    Note,
+    Raised,
+    Site,
+    SourceFile,
+    Value,
+)
 
 DESCRIPTIONS_KEPT = 8192
 CONTENTS_KEPT = 8
@@ -33,7 +46,7 @@ T = TypeVar("T")
 
 
 def open_recording(path: str | os.PathLike[str]) -> Recording:
-    """The recording at `path`, to be closed (or used in a `with`). Raises RecordingError if it is none that can be read."""
+    """The recording at `path`, to be closed (or used in a `with`). Raises RecordingError if it cannot be read."""
     place = Path(path)
     return Recording(place, open_read_only(place))
 
@@ -57,9 +70,9 @@ def _reading(method: Callable[Concatenate[Recording, P], T]) -> Callable[Concate
 class Recording:
     """A Source that is a file. May be used from any thread, by one at a time.
 
-    The mappings by id raise RecordingError for an id they lack, since only a damaged recording refers to one. Descriptions
-    (`Value.about`) are shared between the values that have them: read them, do not change them. `manifest["ended"]` is ""
-    if the recording was not closed: it is being written still, or its process was killed.
+    The mappings by id raise RecordingError for an id they lack, since only a damaged recording refers to one.
+    Descriptions (`Value.about`) are shared between the values that have them: read them, do not change them.
+    `manifest["ended"]` is "" if the recording was not closed: it is being written still, or its process was killed.
     """
 
     def __init__(self, path: Path, opened: Opened) -> None:
@@ -201,10 +214,12 @@ class Recording:
     def _count_events(self) -> int:
         """How many events there are, from the chunks' sizes alone."""
         total = 0
-        lengths = ", ".join(f'typeof("{c}") = \'blob\' AND length("{c}") = count * 8' for c in ("sites", "frames", "values"))
-        for first, count, *fitting in self._execute(f"SELECT first, count, {lengths} FROM events ORDER BY first"):
-            if first != total or type(count) is not int or count < 1 or fitting != [1, 1, 1]:
-                raise Damage(f"The chunk of events at {first} does not follow {total} events, or is not as long as it says.")
+        fits = (
+            f'typeof("{name}") = \'blob\' AND length("{name}") = count * 8' for name in ("sites", "frames", "values")
+        )
+        for first, count, *fit in self._execute(f"SELECT first, count, {', '.join(fits)} FROM events ORDER BY first"):
+            if first != total or type(count) is not int or count < 1 or fit != [1, 1, 1]:
+                raise Damage(f"The chunk of events at {first} does not follow {total} events, or has another length.")
             total += count
         return total
 
@@ -295,9 +310,9 @@ def _shapes(text: str) -> Mapping[str, tuple[int, ...]]:
 
 
 def _frame(
-    id: int, function: int, caller: int, call_site: int, chain: str, owner: int, phase: str, thread: int, first_event: int
+    id: int, function: int, caller: int, site: int, chain: str, owner: int, phase: str, thread: int, first_event: int
 ) -> Frame:
-    return Frame(id, function, caller, call_site, _list(chain, str), owner, phase, thread, first_event)
+    return Frame(id, function, caller, site, _list(chain, str), owner, phase, thread, first_event)
 
 
 def _module(object: int, root: int, path: str, class_name: str, training: int, parameters: str) -> Module:

@@ -18,10 +18,10 @@ from stillframe.recording.dtypes import Number
 class Statistics:
     """What a value's numbers are like, together.
 
-    `min` and `max` are over all elements but NaN, so that an infinity shows; None if there is none such, and for complex
-    numbers. `mean` and `std` (the population's: divided by the count) are over the finite elements; None if there are none.
-    `nan`, `posinf`, `neginf` and `zero` count elements; of complex ones, `nan` those with a NaN part, `posinf` those
-    with an infinite part and none NaN. A bool counts as 0 or 1. Read from a summary, what that lacks is None.
+    `min` and `max` are over all elements but NaN, so that an infinity shows; None if there is none such, or if they are
+    complex numbers. `mean` and `std` (the population's: divided by the count) are over the finite elements; None if
+    there are none. `nan`, `posinf`, `neginf` and `zero` count elements; of complex ones, `nan` those with a NaN part,
+    `posinf` those with an infinite part and none NaN. A bool counts as 0 or 1. What a summary lacks is None.
     """
 
     count: int
@@ -63,8 +63,12 @@ def from_summary(summary: Mapping[str, Any], count: int) -> Statistics:
         number = summary.get(key)
         return number if type(number) is int else None
 
-    def real(key: str) -> int | float | None:
+    def known(key: str) -> Number | None:
         number = as_number(summary.get(key))
+        return None if number != number else number  # a NaN here says that no element is there to take it of
+
+    def real(key: str) -> int | float | None:
+        number = known(key)
         return None if isinstance(number, complex) else number
 
     counted = whole("count")
@@ -72,7 +76,7 @@ def from_summary(summary: Mapping[str, Any], count: int) -> Statistics:
         count=count if counted is None else counted,
         min=real("min"),
         max=real("max"),
-        mean=as_number(summary.get("mean")),
+        mean=known("mean"),
         std=real("std"),
         nan=whole("nan"),
         posinf=whole("posinf"),
@@ -82,11 +86,15 @@ def from_summary(summary: Mapping[str, Any], count: int) -> Statistics:
 
 
 def as_number(spelled: object) -> Number | None:
-    """A number as a summary spells it: a complex one as the list of its two parts. None if it is no number."""
+    """A number as a summary spells it: "nan", "inf" and "-inf" as text, a complex one as a list. None if it is none."""
+    if isinstance(spelled, str):
+        return float(spelled) if spelled in ("nan", "inf", "-inf") else None
     if isinstance(spelled, (int, float)):
         return spelled
-    if isinstance(spelled, list) and len(spelled) == 2 and all(isinstance(part, (int, float)) for part in spelled):
-        return complex(*spelled)
+    if isinstance(spelled, list) and len(spelled) == 2:
+        real, imaginary = map(as_number, spelled)
+        if isinstance(real, (int, float)) and isinstance(imaginary, (int, float)):
+            return complex(real, imaginary)
     return None
 
 

@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,13 @@ from stillframe.recording.codec import encode, pack_ints
 from stillframe.recording.layout import (
     APPLICATION_ID,
     COMPANIONS,
-    CONTENT_FORMS,
     CONTENT_WIDTH,
     VALUE_WIDTH,
     companion,
     read_header,
     schema_text,
 )
-from stillframe.records import SCHEMA_VERSION, Batch, Content, Frame, Note
+from stillframe.records import CONTENT_COLUMNS, CONTENT_FORMS, SCHEMA_VERSION, Batch, Frame, Note
 
 ROOM_NEEDED = 16 * 1024 * 1024  # bytes free before a run is begun
 PAGE_SIZE = 8192
@@ -38,7 +38,6 @@ CONTENTS_A_CHUNK = 4096
 BYTES_A_CHUNK = 4 * 1024 * 1024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FAULTS = (sqlite3.Error, sqlite3.Warning, OSError, ValueError, TypeError, OverflowError)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -87,7 +86,7 @@ class StillWriter:
         try:
             _create(self.path)
             self._connection = _connect(self.path)
-        except _FAULTS as error:
+        except Exception as error:
             raise self._failed("It could not be created", error) from error
 
     def write(self, batch: Batch) -> None:
@@ -101,14 +100,14 @@ class StillWriter:
         try:
             with _transaction(self._connection):
                 self._put(self._connection, batch)
-        except _FAULTS as error:
+        except Exception as error:
             self._failure = self._failed("A batch could not be written", error)
             raise self._failure from error
         self._events += len(batch.event_sites)
         self._ended = self._ended or bool(batch.manifest.get("ended"))
 
     def close(self, batch: Batch) -> None:
-        """Commit the last batch and leave a single file. The manifest's `ended` becomes the time, unless it was given."""
+        """Commit the last batch and leave a single file. The manifest's `ended` becomes now, unless it is given."""
         connection = self._connection
         if connection is None:
             return
@@ -119,7 +118,7 @@ class StillWriter:
             if self._failure is None:
                 self._finish(connection, batch)
             else:
-                with contextlib.suppress(*_FAULTS):  # the failure is known; this saves what can be saved
+                with contextlib.suppress(Exception):  # the failure is known; this saves what can be saved
                     self._save(connection, batch, self._failure)
         finally:
             self._connection = None
@@ -131,10 +130,10 @@ class StillWriter:
             self.write(batch)
             _fold(connection)
         except RecordingError as failure:
-            with contextlib.suppress(*_FAULTS):
+            with contextlib.suppress(Exception):
                 self._save(connection, batch, failure)
             raise
-        except _FAULTS as error:
+        except Exception as error:
             raise self._failed("It could not be finished", error) from error
 
     def _save(self, connection: sqlite3.Connection, batch: Batch, failure: RecordingError) -> None:
@@ -147,10 +146,12 @@ class StillWriter:
     def _put(self, connection: sqlite3.Connection, batch: Batch) -> None:
         put = connection.executemany
         self._put_events(connection, batch)
-        rows: Iterable[tuple[Any, ...]] = ((id, encode(about)) for id, about in batch.descriptions)
+        rows: Iterable[tuple[Any, ...]]
+        rows = ((id, about if isinstance(about, str) else encode(about)) for id, about in batch.descriptions)
         put("INSERT INTO descriptions VALUES (?, ?)", rows)
         put('INSERT INTO "values" (low, high, count, rows) VALUES (?, ?, ?, ?)', _value_chunks(batch.values))
-        put("INSERT INTO contents (low, high, count, rows, data) VALUES (?, ?, ?, ?, ?)", _content_chunks(batch.contents))
+        rows = _content_chunks(batch.content_rows, batch.content_data)
+        put("INSERT INTO contents (low, high, count, rows, data) VALUES (?, ?, ?, ?, ?)", rows)
         _put_places(put, batch)
         put(_insert("frames", "iiiititii"), map(_frame_row, batch.frames))
         rows = (
@@ -159,7 +160,8 @@ class StillWriter:
         )
         put(_insert("modules", "iittit", "OR REPLACE "), rows)
         rows = (
-            (m.id, m.after_event, m.frame, _text(m.path), m.line, _text(m.function), encode(m.names)) for m in batch.marks
+            (m.id, m.after_event, m.frame, _text(m.path), m.line, _text(m.function), encode(m.names))
+            for m in batch.marks
         )
         put(_insert("marks", "iiititt"), rows)
         rows = (
@@ -192,7 +194,7 @@ class StillWriter:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             found = f"{what}: the disk is full. What was written before is kept."
-            return RecordingError("recording-disk-full", asked, found, "Free some space, or name a file on another disk.")
+            return RecordingError("recording-disk-full", asked, found, "Free some space, or name another disk's file.")
         found = f"{what}: {error}. What was written before is kept."
         todo = "Look at the disk and its permissions; if the fault is in the batch, report it as a bug of stillframe."
         return RecordingError("recording-write-failed", asked, found, todo)
@@ -226,7 +228,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 4096")  # pages: 32 MiB, so that most runs never wait for the disk
+        connection.execute("PRAGMA wal_autocheckpoint = 4096")  # pages, 32 MiB: most runs never wait for the disk
     except BaseException:
         connection.close()
         for suffix in ("", *COMPANIONS):
@@ -261,7 +263,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _insert(table: str, columns: str, otherwise: str = "") -> str:
     """An INSERT for columns given as one letter each: i an integer, t a text (bytes are taken as the text's UTF-8)."""
-    return f"INSERT {otherwise}INTO {table} VALUES ({', '.join('CAST(? AS TEXT)' if c == 't' else '?' for c in columns)})"
+    places = ", ".join("CAST(? AS TEXT)" if column == "t" else "?" for column in columns)
+    return f"INSERT {otherwise}INTO {table} VALUES ({places})"
 
 
 def _text(text: str) -> str | bytes:
@@ -299,24 +302,28 @@ def _value_chunks(values: array[int]) -> Iterator[tuple[int, int, int, bytes]]:
         yield min(ids), max(ids), len(ids), pack_ints(rows)
 
 
-def _content_chunks(contents: tuple[Content, ...]) -> Iterator[tuple[int, int, int, bytes, bytes]]:
+def _content_chunks(rows: array[int], data: tuple[bytes, ...]) -> Iterator[tuple[int, int, int, bytes, bytes]]:
+    width = len(CONTENT_COLUMNS)
+    if len(rows) != len(data) * width or any(not 0 <= form < len(CONTENT_FORMS) for form in rows[width - 1 :: width]):
+        raise ValueError(f"its {len(rows)} integers of contents do not describe the {len(data)} pieces of data it has")
     start, size = 0, 0
-    for at, content in enumerate(contents):
-        full = size + len(content.data) > BYTES_A_CHUNK or at - start >= CONTENTS_A_CHUNK
+    for at, piece in enumerate(data):
+        full = size + len(piece) > BYTES_A_CHUNK or at - start >= CONTENTS_A_CHUNK
         if full and at > start:
-            yield _content_chunk(contents[start:at])
+            yield _content_chunk(rows[start * width : at * width], data[start:at])
             start, size = at, 0
-        size += len(content.data)
-    if contents:
-        yield _content_chunk(contents[start:])
+        size += len(piece)
+    if data:
+        yield _content_chunk(rows[start * width :], data[start:])
 
 
-def _content_chunk(contents: tuple[Content, ...]) -> tuple[int, int, int, bytes, bytes]:
-    rows = array("q")
-    offset = 0
-    for content in contents:
-        length = len(content.data)
-        rows.extend((content.id, content.storage, CONTENT_FORMS.index(content.form), offset, length))
-        offset += length
-    ids = rows[::CONTENT_WIDTH]
-    return min(ids), max(ids), len(ids), pack_ints(rows), b"".join([content.data for content in contents])
+def _content_chunk(rows: array[int], data: tuple[bytes, ...]) -> tuple[int, int, int, bytes, bytes]:
+    width = len(CONTENT_COLUMNS)
+    lengths = array("q", map(len, data))
+    placed = array("q", bytes(8 * CONTENT_WIDTH * len(data)))
+    for column in range(width):
+        placed[column::CONTENT_WIDTH] = rows[column::width]
+    placed[width::CONTENT_WIDTH] = array("q", accumulate(lengths[:-1], initial=0))
+    placed[width + 1 :: CONTENT_WIDTH] = lengths
+    ids = rows[::width]
+    return min(ids), max(ids), len(ids), pack_ints(placed), b"".join(data)
