@@ -14,7 +14,6 @@ from stillframe.recording.reader import Recording, open_recording
 from stillframe.recording.writer import StillWriter
 from stillframe.records import (
     Batch,
-    Frame,
     Function,
     Mark,
     Module,
@@ -46,7 +45,8 @@ def _places() -> Batch:
             Site(1, 1, "enter", "FunctionDef", "expression", 1, 0, 2, 12),
             Site(2, 1, "value", "Name", "return", 2, 11, 2, 12, "q"),
         ),
-        frames=(Frame(1, 1, 0, 0, ("Module._call_impl",), 1, "forward", 1, 0),),
+        chains=((1, ("Module._call_impl",)),),
+        frames=array("q", [1, 1, 0, 0, 1, 1, 0, 1, 0]),
         modules=(Module(11, 11, "", "Model", True, {"weight": (4, 3)}),),
         manifest={"command": "stillframe record model.py", "temperature": float("inf"), "sizes": {"B": 2}},
         descriptions=(

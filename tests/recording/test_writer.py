@@ -189,6 +189,7 @@ MISTAKEN = [
     Batch(first_event=41, event_sites=array("q", [1]), event_frames=array("q", [1]), event_values=array("q", [1])),
     Batch(first_event=40, event_sites=array("q", [1]), event_frames=array("q", [1])),
     Batch(values=array("q", [1, 2, 3])),
+    Batch(frames=array("q", [1, 2, 3])),
     Batch(descriptions=((99, {"kind": object()}),)),
     Batch(functions=(Function(1, 1, "again", 1, 2),)),
     Batch(marks=(Mark(99, 0, 2**63, "", 1, "", {}),)),

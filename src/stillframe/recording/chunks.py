@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -59,6 +60,13 @@ class Chunks:
                 if (place := places.get(id)) is not None:
                     return Found(index.chunks[at], rows[place : place + self._width])
         return None
+
+    def all(self) -> Iterator[array[int]]:
+        """Every row, chunk by chunk."""
+        for chunk in sorted(self._index.chunks):
+            rows = self._load(chunk)[0]
+            for place in range(0, len(rows), self._width):
+                yield rows[place : place + self._width]
 
     @cached_property
     def _index(self) -> _Index:

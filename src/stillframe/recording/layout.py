@@ -13,9 +13,10 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from stillframe.records import CONTENT_COLUMNS, SCHEMA_VERSION, VALUE_COLUMNS
+from stillframe.records import CONTENT_COLUMNS, FRAME_COLUMNS, SCHEMA_VERSION, VALUE_COLUMNS
 
 APPLICATION_ID = 0x5354494C  # "STIL"
+FRAME_WIDTH = len(FRAME_COLUMNS)
 VALUE_WIDTH = len(VALUE_COLUMNS)
 CONTENT_WIDTH = len(CONTENT_COLUMNS) + 2  # and offset and length in the chunk's data
 COMPANIONS = ("-wal", "-shm", "-journal")  # what SQLite may leave beside a database whose process was killed

@@ -19,11 +19,12 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from stillframe.errors import RecordingError
 from stillframe.recording.chunks import Chunks, Damage
 from stillframe.recording.codec import decode, unpack_ints
-from stillframe.recording.layout import CONTENT_WIDTH, VALUE_WIDTH
+from stillframe.recording.layout import CONTENT_WIDTH, FRAME_WIDTH, VALUE_WIDTH
 from stillframe.recording.numbers import Numbers, read_numbers
 from stillframe.recording.opening import READING_FAULTS, Opened, fault, open_read_only
 from stillframe.records import (
     CONTENT_FORMS,
+    PHASES,
     Content,
     Event,
     Frame,
@@ -80,6 +81,7 @@ class Recording:
         self.closed = False
         self._opened = opened
         self._execute = opened.connection.execute
+        self._frames = Chunks(opened.connection, "frames", FRAME_WIDTH)
         self._values = Chunks(opened.connection, "values", VALUE_WIDTH)
         self._contents = Chunks(opened.connection, "contents", CONTENT_WIDTH)
         self._blobs: OrderedDict[int, Blob] = OrderedDict()
@@ -132,9 +134,9 @@ class Recording:
     @cached_property
     @_reading
     def frames(self) -> Mapping[int, Frame]:
-        types = (int, int, int, int, str, int, str, int, int)
-        rows = self._rows("frames", "*", types)
-        return self._by_id("frame", (_frame(*row) for row in rows))
+        rows = self._rows("chains", "*", (int, str))
+        chains = self._kept_by_id("chain", {id: _list(names, str) for id, names in rows})
+        return self._by_id("frame", (_frame(row, chains) for row in self._frames.all()))
 
     @cached_property
     @_reading
@@ -236,7 +238,10 @@ class Recording:
             yield row
 
     def _by_id(self, kind: str, records: Iterator[Any]) -> Mapping[int, Any]:
-        return MappingProxyType(_ById(self, kind, {record.id: record for record in records}))
+        return self._kept_by_id(kind, {record.id: record for record in records})
+
+    def _kept_by_id(self, kind: str, kept: dict[int, T]) -> Mapping[int, T]:
+        return MappingProxyType(_ById(self, kind, kept))
 
     def _read_description(self, id: int) -> Mapping[str, Any]:
         row = self._execute("SELECT about_json FROM descriptions WHERE id = ?", (id,)).fetchone()
@@ -309,10 +314,12 @@ def _shapes(text: str) -> Mapping[str, tuple[int, ...]]:
     return {name: tuple(shape) for name, shape in shapes.items()}
 
 
-def _frame(
-    id: int, function: int, caller: int, site: int, chain: str, owner: int, phase: str, thread: int, first_event: int
-) -> Frame:
-    return Frame(id, function, caller, site, _list(chain, str), owner, phase, thread, first_event)
+def _frame(row: array[int], chains: Mapping[int, tuple[str, ...]]) -> Frame:
+    id, function, caller, call_site, chain, owner, phase, thread, first_event = row
+    if not 0 <= phase < len(PHASES):
+        raise Damage(f"Frame {id} has an unknown phase.")
+    names = chains[chain] if chain else ()
+    return Frame(id, function, caller, call_site, names, owner, PHASES[phase], thread, first_event)
 
 
 def _module(object: int, root: int, path: str, class_name: str, training: int, parameters: str) -> Module:

@@ -13,10 +13,13 @@ CREATE TABLE sites (
   id INTEGER PRIMARY KEY, function INTEGER NOT NULL, kind TEXT NOT NULL, node TEXT NOT NULL, use TEXT NOT NULL,
   line INTEGER NOT NULL, col INTEGER NOT NULL, end_line INTEGER NOT NULL, end_col INTEGER NOT NULL, binds TEXT NOT NULL);
 
--- Calls of functions in scope (records.Frame). chain_json: names of the functions out of scope between caller and callee.
-CREATE TABLE frames (
-  id INTEGER PRIMARY KEY, function INTEGER NOT NULL, caller INTEGER NOT NULL, call_site INTEGER NOT NULL,
-  chain_json TEXT NOT NULL, owner INTEGER NOT NULL, phase TEXT NOT NULL, thread INTEGER NOT NULL, first_event INTEGER NOT NULL);
+-- Names of the functions out of scope that stood between a caller and a callee, outermost first; each such list kept once.
+CREATE TABLE chains (id INTEGER PRIMARY KEY, names_json TEXT NOT NULL);
+
+-- Calls of functions in scope (records.Frame), in chunks of rows of nine little-endian signed 64-bit integers:
+-- id, function, caller, call_site, chain, owner, phase (0 forward, 1 backward, 2 recompute), thread, first_event.
+-- In this and all tables of chunks, `low` and `high` are the smallest and largest id in the chunk.
+CREATE TABLE frames (chunk INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL, count INTEGER NOT NULL, rows BLOB NOT NULL);
 
 -- Events in order, in chunks: event i of a chunk has index first + i. Each BLOB is `count` little-endian signed 64-bit integers.
 CREATE TABLE events (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, sites BLOB NOT NULL, frames BLOB NOT NULL, "values" BLOB NOT NULL);
@@ -25,7 +28,7 @@ CREATE TABLE events (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, sites BL
 CREATE TABLE descriptions (id INTEGER PRIMARY KEY, about_json TEXT NOT NULL);
 
 -- Values, in chunks of rows of seven little-endian signed 64-bit integers:
--- id, description, object, storage, content, version, base. `low` and `high` are the smallest and largest id in the chunk.
+-- id, description, object, storage, content, version, base.
 CREATE TABLE "values" (chunk INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL, count INTEGER NOT NULL, rows BLOB NOT NULL);
 
 -- Bytes and summaries, in chunks: `rows` holds, for each content, five little-endian signed 64-bit integers

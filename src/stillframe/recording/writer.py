@@ -24,17 +24,17 @@ from stillframe.recording.layout import (
     APPLICATION_ID,
     COMPANIONS,
     CONTENT_WIDTH,
+    FRAME_WIDTH,
     VALUE_WIDTH,
     companion,
     read_header,
     schema_text,
 )
-from stillframe.records import CONTENT_COLUMNS, CONTENT_FORMS, SCHEMA_VERSION, Batch, Frame, Note
+from stillframe.records import CONTENT_COLUMNS, CONTENT_FORMS, SCHEMA_VERSION, Batch, Note
 
 ROOM_NEEDED = 16 * 1024 * 1024  # bytes free before a run is begun
 PAGE_SIZE = 8192
-VALUES_A_CHUNK = 4096
-CONTENTS_A_CHUNK = 4096
+ROWS_A_CHUNK = 4096
 BYTES_A_CHUNK = 4 * 1024 * 1024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -149,11 +149,12 @@ class StillWriter:
         rows: Iterable[tuple[Any, ...]]
         rows = ((id, about if isinstance(about, str) else encode(about)) for id, about in batch.descriptions)
         put("INSERT INTO descriptions VALUES (?, ?)", rows)
-        put('INSERT INTO "values" (low, high, count, rows) VALUES (?, ?, ?, ?)', _value_chunks(batch.values))
+        for table, columns, width in (("values", batch.values, VALUE_WIDTH), ("frames", batch.frames, FRAME_WIDTH)):
+            put(f'INSERT INTO "{table}" (low, high, count, rows) VALUES (?, ?, ?, ?)', _chunks(table, columns, width))
         rows = _content_chunks(batch.content_rows, batch.content_data)
         put("INSERT INTO contents (low, high, count, rows, data) VALUES (?, ?, ?, ?, ?)", rows)
         _put_places(put, batch)
-        put(_insert("frames", "iiiititii"), map(_frame_row, batch.frames))
+        put(_insert("chains", "it"), ((id, encode(names)) for id, names in batch.chains))
         rows = (
             (m.object, m.root, _text(m.path), _text(m.class_name), int(m.training), encode(m.parameters))
             for m in batch.modules
@@ -288,17 +289,12 @@ def _put_places(put: Callable[[str, Iterable[tuple[Any, ...]]], object], batch: 
     put(_insert("sites", "iitttiiiit"), rows)
 
 
-def _frame_row(frame: Frame) -> tuple[Any, ...]:
-    f = frame
-    return (f.id, f.function, f.caller, f.call_site, encode(f.chain), f.owner, _text(f.phase), f.thread, f.first_event)
-
-
-def _value_chunks(values: array[int]) -> Iterator[tuple[int, int, int, bytes]]:
-    if len(values) % VALUE_WIDTH:
-        raise ValueError(f"its {len(values)} integers of values are not whole rows of {VALUE_WIDTH}")
-    for start in range(0, len(values), VALUES_A_CHUNK * VALUE_WIDTH):
-        rows = values[start : start + VALUES_A_CHUNK * VALUE_WIDTH]
-        ids = rows[::VALUE_WIDTH]
+def _chunks(table: str, columns: array[int], width: int) -> Iterator[tuple[int, int, int, bytes]]:
+    if len(columns) % width:
+        raise ValueError(f"its {len(columns)} integers of {table} are not whole rows of {width}")
+    for start in range(0, len(columns), ROWS_A_CHUNK * width):
+        rows = columns[start : start + ROWS_A_CHUNK * width]
+        ids = rows[::width]
         yield min(ids), max(ids), len(ids), pack_ints(rows)
 
 
@@ -308,7 +304,7 @@ def _content_chunks(rows: array[int], data: tuple[bytes, ...]) -> Iterator[tuple
         raise ValueError(f"its {len(rows)} integers of contents do not describe the {len(data)} pieces of data it has")
     start, size = 0, 0
     for at, piece in enumerate(data):
-        full = size + len(piece) > BYTES_A_CHUNK or at - start >= CONTENTS_A_CHUNK
+        full = size + len(piece) > BYTES_A_CHUNK or at - start >= ROWS_A_CHUNK
         if full and at > start:
             yield _content_chunk(rows[start * width : at * width], data[start:at])
             start, size = at, 0
