@@ -195,19 +195,26 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is committed together. Event and value columns are signed 64-bit; see schema.sql for their order."""
+    """What is committed together.
+
+    Event and value columns are signed 64-bit; see schema.sql for their order. Content i has three numbers in
+    `content_rows` (CONTENT_COLUMNS) and its bytes in `content_data`. Frames are rows of nine numbers (FRAME_COLUMNS), whose
+    chains of names are in `chains`, each once. A description is a mapping, or its JSON text.
+    """
 
     first_event: int = 0
     event_sites: array[int] = field(default_factory=lambda: array("q"))
     event_frames: array[int] = field(default_factory=lambda: array("q"))
     event_values: array[int] = field(default_factory=lambda: array("q"))
-    descriptions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    descriptions: tuple[tuple[int, Mapping[str, Any] | str], ...] = ()
     values: array[int] = field(default_factory=lambda: array("q"))
-    contents: tuple[Content, ...] = ()
+    content_rows: array[int] = field(default_factory=lambda: array("q"))
+    content_data: tuple[bytes, ...] = ()
     files: tuple[SourceFile, ...] = ()
     functions: tuple[Function, ...] = ()
     sites: tuple[Site, ...] = ()
-    frames: tuple[Frame, ...] = ()
+    chains: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    frames: array[int] = field(default_factory=lambda: array("q"))
     modules: tuple[Module, ...] = ()
     marks: tuple[Mark, ...] = ()
     raised: tuple[Raised, ...] = ()
@@ -215,4 +222,9 @@ class Batch:
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
 
+CONTENT_FORMS = ("storage", "dense", "summary")
+CONTENT_COLUMNS = ("id", "storage", "form")  # `form` indexes CONTENT_FORMS
+PHASES = ("forward", "backward", "recompute")
+# `chain` is the id of a chain of names, `phase` indexes PHASES
+FRAME_COLUMNS = ("id", "function", "caller", "call_site", "chain", "owner", "phase", "thread", "first_event")
 VALUE_COLUMNS = ("id", "description", "object", "storage", "content", "version", "base")

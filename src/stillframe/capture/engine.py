@@ -29,6 +29,7 @@ from stillframe.protocols import Sink
 from stillframe.records import Module
 
 _OBSERVER_DEPTH = 4
+_IN_TREE = -3  # what Known.version says of a module whose path is known
 _running: list[Engine] = []
 
 
@@ -45,12 +46,15 @@ class Engine:
         self.recorder = Recorder(self.log, self.keeper, sink, threaded=threaded)
         self.scope = Scope(rules)
         self.roster = Roster(
-            self.scope, self.loom, observers, self.recorder.add_file, lambda subject, why: self.recorder.note("unwoven", subject, why)
+            self.scope,
+            self.loom,
+            observers,
+            self.recorder.add_file,
+            lambda subject, why: self.recorder.note("unwoven", subject, why),
         )
         self._reach = Reach(self._is_wanted)
         self._watched = 0
         self._seen_classes: set[type] = set()
-        self._roots: set[int] = set()
         self._hooks = Hooks()
         self._lock = threading.RLock()
         self._started = 0.0
@@ -129,7 +133,11 @@ class Engine:
 
     def _watch_interactive(self) -> None:
         """Weave what was typed in a notebook or at a prompt, and say what has no text to weave."""
-        paths = {f.__code__.co_filename: f.__module__ or "" for f in functions_alive() if f.__code__.co_filename.startswith("<")}
+        paths = {
+            f.__code__.co_filename: f.__module__ or ""
+            for f in functions_alive()
+            if f.__code__.co_filename.startswith("<")
+        }
         for path, module in paths.items():
             if self.scope.of(path, module).in_scope:
                 self.roster.watch_file(path, module)
@@ -153,7 +161,11 @@ class Engine:
 
     def _install(self) -> None:
         hooks = self._hooks
-        after = {"torch": self._torch_imported, "torch._dynamo": self._dynamo_imported, "multiprocessing.process": self._processes}
+        after = {
+            "torch": self._torch_imported,
+            "torch._dynamo": self._dynamo_imported,
+            "multiprocessing.process": self._processes,
+        }
         hooks.watch_imports(ImportWatcher(self._code_for_import, after))
         hooks.watch_forks(lambda: None, self._forked)
         hooks.hide_from_debugger("stillframe.*")
@@ -175,9 +187,9 @@ class Engine:
     def _torch_imported(self, torch: types.ModuleType) -> None:
         self.keeper.use_torch()
         self._observe_torch()
-        self.keeper.on_module = self._new_module
         module = sys.modules["torch.nn.modules.module"]
-        self._hooks.watch_entry(module, ("Module.__init__", "Module._wrapped_call_impl"), self._module_entered)
+        self._hooks.watch_entry(module, ("Module.__init__",), self._module_entered)
+        self._hooks.watch_entry(module, ("Module._wrapped_call_impl",), self._module_called)
 
     def _dynamo_imported(self, dynamo: types.ModuleType) -> None:
         from torch.compiler import set_stance
@@ -186,14 +198,18 @@ class Engine:
         stance.__enter__()
         self._hooks.add(lambda: stance.__exit__(None, None, None))
         self.recorder.note(
-            "path", "torch.compile", "compiled functions are run eagerly while recording (torch.compiler.set_stance force_eager)"
+            "path",
+            "torch.compile",
+            "compiled functions are run eagerly while recording (torch.compiler.set_stance force_eager)",
         )
 
     def _processes(self, process: types.ModuleType) -> None:
         def started(child: Any) -> None:
             if self.log.active:
                 name = str(getattr(child, "_identity", ""))
-                self.recorder.note("process", f"child process {name}", "it was not followed: what ran there is not recorded")
+                self.recorder.note(
+                    "process", f"child process {name}", "it was not followed: what ran there is not recorded"
+                )
 
         self._hooks.watch_entry(process, ("BaseProcess.start",), started)
 
@@ -202,24 +218,33 @@ class Engine:
 
     def _module_entered(self, module: Any) -> None:
         """A torch module is being built or called: if its class is new, watch what it can reach before that runs."""
-        kind = type(module)
-        if kind in self._seen_classes or not self.log.active:
+        if not self.log.active:
             return
         try:
-            with self._lock:
-                self._meet_class(kind)
-                self._watch_reached()
+            kind = type(module)
+            if kind not in self._seen_classes:
+                with self._lock:
+                    self._meet_class(kind)
+                    self._watch_reached()
         except Exception as error:
             self.log.fault(error)
 
-    def _new_module(self, module: Any, number: int) -> None:
-        """A torch module seen for the first time: if it is in no tree known, it is the root of one."""
-        if number in self._roots:
-            return
+    def _module_called(self, module: Any) -> None:
+        """A torch module is being called: if it is in no tree known, it is the root of one."""
+        self._module_entered(module)
+        met = self.keeper.known.get(id(module))
+        if self.log.active and (met is None or met() is not module or met.version != _IN_TREE):
+            try:
+                self._new_root(module)
+            except Exception as error:
+                self.log.fault(error)
+
+    def _new_root(self, root: Any) -> None:
         rows = []
-        for path, part in module.named_modules(remove_duplicate=False):
-            inner = number if part is module else self.keeper._object_number(part)
-            self._roots.add(inner)
+        number = self.keeper.object_number(root)
+        for path, part in root.named_modules(remove_duplicate=False):
+            inner = self.keeper.object_number(part)
+            self.keeper.known[id(part)].version = _IN_TREE
             own = {
                 name: tuple(int(n) for n in tensor.shape)
                 for held in (part._parameters, part._buffers)
@@ -234,4 +259,6 @@ def _live_module_classes() -> list[type]:
     """The classes of every torch module alive."""
     base = sys.modules["torch.nn.modules.module"].Module
     kinds = {type(thing) for thing in gc.get_objects()}
-    return sorted((kind for kind in kinds if issubclass(kind, base)), key=lambda kind: (kind.__module__, kind.__qualname__))
+    return sorted(
+        (kind for kind in kinds if issubclass(kind, base)), key=lambda kind: (kind.__module__, kind.__qualname__)
+    )

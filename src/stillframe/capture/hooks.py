@@ -108,7 +108,9 @@ class ImportWatcher(MetaPathFinder):
     """
 
     def __init__(
-        self, code_for: Callable[[str, str], types.CodeType | None], after: dict[str, Callable[[types.ModuleType], None]]
+        self,
+        code_for: Callable[[str, str], types.CodeType | None],
+        after: dict[str, Callable[[types.ModuleType], None]],
     ) -> None:
         self._code_for = code_for
         self._after = after
@@ -166,4 +168,4 @@ def _entry_observers(callback: Callable[[Any], None]) -> Observers:
     def nothing(site: int) -> None:
         return None
 
-    return Observers(same, same, same, enter, same, nothing, nothing, nothing)
+    return Observers(same, same, same, enter, enter, same, nothing, nothing, nothing)

@@ -20,22 +20,10 @@ from stillframe.capture.weave import Observers
 MAX_CHAIN = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """A frame begun: the address of the frame in scope above it (0: none), where that frame stood, what stood between.
-
-    `site_code` and `lasti` say which instruction of the caller was being executed. `chain` has the code objects out of scope
-    between, innermost first. `backward`: the autograd engine was running.
-    `first_argument` is the value id of the first argument, 0 if there is none.
-    """
-
-    caller: int
-    site_code: CodeType | None
-    lasti: int
-    chain: tuple[CodeType, ...]
-    thread: int
-    backward: bool
-    first_argument: int
+# A frame begun: address of the frame in scope above it (0: none), the code and instruction offset there that was being executed,
+# the code objects out of scope between (innermost first), the thread, whether the autograd engine was running, and the value id
+# of the object whose method it is (0: none). A plain tuple, as it is made on the hot path.
+Entered = tuple[int, CodeType | None, int, tuple[CodeType, ...], int, bool, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +40,11 @@ class Caught:
 class EventLog:
     """What observers append to.
 
-    `events` holds (site, frame address, value id); a negative site marks a row of `extra`, whose key stands where the value
-    would. `faults` counts errors of our own by what they were.
+    `events` holds site, frame address and value id of each event in turn, three numbers an event (numbers cost the garbage
+    collector nothing); a negative site marks a row of `extra`, whose key stands where the value would. `faults` counts errors of our own by what they were.
     """
 
-    events: list[tuple[int, int, int]] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
     extra: dict[int, Entered | Caught] = field(default_factory=dict)
     faults: dict[str, int] = field(default_factory=dict)
     active: bool = True
@@ -84,9 +72,9 @@ def make_observers(
     `codes` and `inner_codes` are the ids of woven code objects (functions; comprehensions). `verify`: look at the bytes of what
     is read from attributes, since code out of scope may write to them without torch counting it.
     """
-    append, extra, fault = log.events.append, log.extra, log.fault
+    add, extra, fault = log.events.extend, log.extra, log.fault
     known, immediates = keeper.known.get, keeper.immediates.get
-    reference, constant, tensor = keeper.of, keeper.constant, keeper.tensor
+    reference, constant, tensor, name_of = keeper.of, keeper.constant, keeper.tensor, keeper.name_of
     number, get_frame = keeper.number, sys._getframe
     pending: dict[int, Any] = {}
     plain_tensor: type = _Never
@@ -109,22 +97,21 @@ def make_observers(
                 before = known(id(value))
                 if (
                     before is not None
-                    and before[0]() is value
+                    and before() is value
                     and not modes()
-                    and before[2]
-                    and before[2] == value.data_ptr()
-                    and before[1] == value._version
+                    and before.address == value.data_ptr()
+                    and before.version == value._version
                 ):
-                    append((site, id(get_frame(1)), before[3]))
+                    add((site, id(get_frame(1)), before.value))
                 else:
-                    append((site, id(get_frame(1)), tensor(value)))
+                    add((site, id(get_frame(1)), tensor(value, site)))
                 return value
             plain = immediates(kind)
             if plain is not None:
                 number = plain.get(value)
-                append((site, id(get_frame(1)), constant(value, plain) if number is None else number))
+                add((site, id(get_frame(1)), constant(value, plain) if number is None else number))
             else:
-                append((site, id(get_frame(1)), reference(value)))
+                add((site, id(get_frame(1)), reference(value)))
         except Exception as error:
             fault(error)
         return value
@@ -136,7 +123,7 @@ def make_observers(
                 while frame is not None and id(frame.f_code) in inner_codes:
                     frame = frame.f_back
                 address = id(frame) if frame is not None and id(frame.f_code) in codes else 0
-                append((site, address, reference(value)))
+                add((site, address, reference(value)))
             except Exception as error:
                 fault(error)
         return value
@@ -146,46 +133,59 @@ def make_observers(
             try:
                 kind = type(value)
                 if verify and (kind is plain_tensor or kind is parameter):
-                    append((site, id(get_frame(1)), tensor(value, True)))
+                    add((site, id(get_frame(1)), tensor(value, 0, True)))
                 else:
                     plain = immediates(kind)
                     number = plain.get(value) if plain is not None else None
-                    append((site, id(get_frame(1)), reference(value) if number is None else number))
+                    add((site, id(get_frame(1)), reference(value) if number is None else number))
             except Exception as error:
                 fault(error)
         return value
 
     def enter(site: int, *arguments: Any) -> None:
-        if not log.active:
-            return
-        try:
-            frame = get_frame(1)
-            address = id(frame)
-            above = frame.f_back
-            chain: list[CodeType] = []
-            site_code, lasti = None, 0
-            while above is not None and len(chain) < MAX_CHAIN:
-                code = above.f_code
-                if id(code) in codes:
-                    break
-                if id(code) not in inner_codes:
-                    chain.append(code)
-                elif site_code is None:
-                    site_code, lasti = code, above.f_lasti
-                above = above.f_back
-            if above is not None and site_code is None:
-                site_code, lasti = above.f_code, above.f_lasti
-            row = number()
-            caller = id(above) if above is not None and len(chain) < MAX_CHAIN else 0
-            values = [reference(argument) for argument in arguments]
-            owner = values[0] if values else 0
-            extra[row] = Entered(caller, site_code, lasti, tuple(chain), get_ident(), graph_task() != -1, owner)
-            append((-site, address, row))
-            for number_of_value in values:
-                site += 1
-                append((site, address, number_of_value))
-        except Exception as error:
-            fault(error)
+        if log.active:
+            try:
+                entered(site, get_frame(1), arguments, None)
+            except Exception as error:
+                fault(error)
+
+    def method(site: int, owner: Any, *arguments: Any) -> None:
+        if log.active:
+            try:  # what the object holds is told where it changes, not at each of its methods
+                met = known(id(owner))
+                entered(
+                    site, get_frame(1), arguments, met.value if met and met() is owner and met.value else name_of(owner)
+                )
+            except Exception as error:
+                fault(error)
+
+    def entered(site: int, frame: FrameType, arguments: tuple[Any, ...], owner: int | None) -> None:
+        address = id(frame)
+        above = frame.f_back
+        chain: list[CodeType] = []
+        site_code, lasti = None, 0
+        while above is not None and len(chain) < MAX_CHAIN:
+            code = above.f_code
+            if id(code) in codes:
+                break
+            if id(code) not in inner_codes:
+                chain.append(code)
+            elif site_code is None:
+                site_code, lasti = code, above.f_lasti
+            above = above.f_back
+        if above is not None and site_code is None:
+            site_code, lasti = above.f_code, above.f_lasti
+        row = number()
+        caller = id(above) if above is not None and len(chain) < MAX_CHAIN else 0
+        extra[row] = (caller, site_code, lasti, tuple(chain), get_ident(), graph_task() != -1, owner or 0)
+        events = [-site, address, row]
+        if owner is not None:
+            site += 1
+            events += (site, address, owner)
+        for argument in arguments:
+            site += 1
+            events += (site, address, tensor(argument, site) if type(argument) is plain_tensor else reference(argument))
+        add(events)
 
     def base(site: int, value: Any) -> Any:
         if log.active:
@@ -205,7 +205,7 @@ def make_observers(
             target = pending.pop(address, None)
             thing = target() if target is not None else None
             if log.active and thing is not None:
-                append((site, address, reference(thing)))
+                add((site, address, reference(thing)))
         except Exception as error:
             fault(error)
 
@@ -227,15 +227,15 @@ def make_observers(
             row = number()
             plain = [str(one) for one in BaseException.args.__get__(error) if type(one) in (str, int)]
             extra[row] = Caught(type(error).__qualname__, " ".join(plain)[:200], tuple(frames), tuple(lines))
-            append((-site, id(frame), row))
+            add((-site, id(frame), row))
         except Exception as fault_of_ours:
             fault(fault_of_ours)
 
     def mark(site: int) -> None:
         if log.active:
-            append((site, id(get_frame(1)), 0))
+            add((site, id(get_frame(1)), 0))
 
-    return Observers(value, inner, held if verify else value, enter, base, stored, caught, mark), use_torch
+    return Observers(value, inner, held if verify else value, enter, method, base, stored, caught, mark), use_torch
 
 
 class _Never:

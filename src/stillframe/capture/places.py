@@ -13,6 +13,7 @@ INNER = (
 )
 HELD = "\0stillframe:held"  # (site, value) -> value, read from an attribute or a variable of another scope
 ENTER = "\0stillframe:enter"  # (site, *arguments) -> None; the arguments' sites follow the enter site
+METHOD = "\0stillframe:method"  # the same for a method, whose first argument is the object it belongs to
 BASE = "\0stillframe:base"  # (site, object) -> object, about to be written into
 STORED = "\0stillframe:stored"  # (site) -> None: the object last given to BASE in this frame has been written into
 CAUGHT = "\0stillframe:caught"  # (site) -> None, first thing in an exception handler

@@ -17,6 +17,7 @@ from stillframe.capture.places import (
     HELD,
     INNER,
     MARK,
+    METHOD,
     SITE,
     STORED,
     VALUE,
@@ -129,7 +130,16 @@ class Planter:
             self._site("param", parameter, "", parameter.arg)
         place = on_line(line)
         names = [ast.Name(parameter.arg, ast.Load(), **place) for parameter in parameters]
-        return call_of(ENTER, [number_of(site, place), *names], place, place)
+        marker = METHOD if parameters and self._is_method(node) else ENTER
+        return call_of(marker, [number_of(site, place), *names], place, place)
+
+    def _is_method(self, node: ast.AST) -> bool:
+        """Whether a function stands in a class body and is no static method."""
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        owner = self.functions[self._scope.function].qualname.rpartition(".")[0]
+        static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
+        return bool(owner) and not owner.endswith("<locals>") and not static
 
     # ---- statements
 

@@ -17,7 +17,7 @@ from typing import Any
 from stillframe.capture.observe import Caught, Entered, EventLog
 from stillframe.capture.values import ValueKeeper
 from stillframe.protocols import Sink
-from stillframe.records import Batch, Frame, Function, Mark, Module, Note, Raised, Site, SourceFile
+from stillframe.records import Batch, Function, Mark, Module, Note, Raised, Site, SourceFile
 
 FLUSH_SECONDS = 0.4
 FLUSH_BYTES = 32 * 1024 * 1024
@@ -41,20 +41,18 @@ class _Static:
 class Recorder:
     """Turns logged rows into records and writes them from a thread of its own until `close`."""
 
-    def __init__(
-        self, log: EventLog, keeper: ValueKeeper, sink: Sink, *, threaded: bool = True
-    ) -> None:
+    def __init__(self, log: EventLog, keeper: ValueKeeper, sink: Sink, *, threaded: bool = True) -> None:
         self._log, self._keeper, self._sink = log, keeper, sink
         self._static = _Static()
         self._lock = threading.RLock()
         self._calls: dict[tuple[int, int, int, int, int], int] = {}  # file and span of a call expression -> site
         self._file_of_path: dict[str, int] = {}
         self._function_of_site: dict[int, int] = {}
-        self._methods: set[int] = set()
         self._call_sites: dict[tuple[int, int], int] = {}
         self._flushed_bytes = 0
+        self._chains: dict[tuple[int, ...], tuple[int, bool, tuple[CodeType, ...]]] = {}
         self._frame_at: dict[int, int] = {}  # address -> frame id, as of the last event seen
-        self._phase_of: dict[int, str] = {}
+        self._phase_of: dict[int, int] = {}
         self._threads: dict[int, int] = {}
         self._frame_count = 0
         self._event_count = 0
@@ -76,7 +74,6 @@ class Recorder:
                 self._file_of_path[file.path] = file.id
                 self._static.files.append(file)
             self._static.functions += functions
-            self._methods |= {one.id for one in functions if _is_method(one.qualname)}
             self._static.sites += sites
             for site in sites:
                 self._function_of_site[site.id] = site.function
@@ -96,7 +93,12 @@ class Recorder:
             self._static.marks.append(Mark(number, self._event_count - 1, frame, path, line, function, dict(names)))
 
     def add_raised(
-        self, type_name: str, message: str, addresses: Sequence[int], lines: Sequence[int], names: Sequence[Mapping[str, int]]
+        self,
+        type_name: str,
+        message: str,
+        addresses: Sequence[int],
+        lines: Sequence[int],
+        names: Sequence[Mapping[str, int]],
     ) -> None:
         """An exception that leaves the run, with the frames it left, outermost first."""
         with self._lock:
@@ -172,13 +174,15 @@ class Recorder:
     def _batch(self) -> Batch:
         if self._keeper.tensors is not None:
             self._flushed_bytes = self._keeper.tensors.kept_bytes
-        count = len(self._log.events)
-        events = self._log.events[:count]
-        del self._log.events[:count]
+        length = len(self._log.events)
+        events = self._log.events[:length]
+        del self._log.events[:length]
+        count = length // 3
         first = self._event_count
-        frames: list[Frame] = []
+        frames = array("q")
+        chains: list[tuple[int, tuple[str, ...]]] = []
         raised: list[Raised] = []
-        sites, addresses, values = (array("q", column) for column in zip(*events, strict=True)) if events else (array("q"),) * 3
+        sites, addresses, values = array("q", events[0::3]), events[1::3], array("q", events[2::3])
         places = [index for index, site in enumerate(sites) if site < 0]
         frame_column = array("q", bytes(8 * count))
         at, start = self._frame_at, 0
@@ -188,15 +192,13 @@ class Recorder:
             if place < count:
                 sites[place] = -sites[place]
                 row = self._log.extra.pop(values[place])
-                if isinstance(row, Entered):
-                    frame = self._frame(row, sites[place], first + place)
-                    frames.append(frame)
-                    at[addresses[place]] = frame.id
+                if type(row) is tuple:
+                    at[addresses[place]] = self._frame(row, sites[place], first + place, frames, chains)
                     values[place] = 0
-                else:
+                elif isinstance(row, Caught):
                     raised.append(self._caught(row, first + place, at, at.get(addresses[place], 0)))
         self._event_count += count
-        rows, descriptions, contents = self._keeper.take()
+        rows, descriptions, content_rows, content_data = self._keeper.take()
         static, self._static = self._static, _Static()
         return Batch(
             first_event=first,
@@ -205,11 +207,13 @@ class Recorder:
             event_values=values,
             descriptions=descriptions,
             values=rows,
-            contents=contents,
+            content_rows=content_rows,
+            content_data=content_data,
             files=tuple(static.files),
             functions=tuple(static.functions),
             sites=tuple(static.sites),
-            frames=tuple(frames),
+            chains=tuple(chains),
+            frames=frames,
             modules=tuple(static.modules),
             marks=tuple(static.marks),
             raised=(*raised, *static.raised),
@@ -217,20 +221,28 @@ class Recorder:
             manifest=static.manifest,
         )
 
-    def _frame(self, row: Entered, site: int, event: int) -> Frame:
-        self._frame_count += 1
-        caller = self._frame_at.get(row.caller, 0)
-        phase = "forward"
-        if row.backward:
-            again = any(code.co_filename.endswith(_CHECKPOINT) for code in row.chain)
-            phase = "recompute" if again or self._phase_of.get(caller) == "recompute" else "backward"
-            self._phase_of[self._frame_count] = phase
-        thread = self._threads.setdefault(row.thread, len(self._threads) + 1)
-        call_site = self._site_of(row.site_code, row.lasti) if row.site_code is not None and caller else 0
-        chain = tuple(code.co_qualname for code in reversed(row.chain))
+    def _frame(
+        self, row: Entered, site: int, event: int, rows: array[int], chains: list[tuple[int, tuple[str, ...]]]
+    ) -> int:
+        """Add a frame's numbers to `rows`, in the order of records.FRAME_COLUMNS."""
+        address, site_code, lasti, between, thread, backward, owner = row
+        self._frame_count = frame = self._frame_count + 1
+        caller = self._frame_at.get(address, 0)
+        key = tuple(map(id, between))
+        chain = self._chains.get(key)
+        if chain is None:  # the code objects are kept, so that their ids stay theirs
+            again = any(code.co_filename.endswith(_CHECKPOINT) for code in between)
+            chain = self._chains[key] = len(self._chains) + 1, again, between
+            chains.append((chain[0], tuple(code.co_qualname for code in reversed(between))))
+        phase = 0
+        if backward:
+            phase = 2 if chain[1] or self._phase_of.get(caller) == 2 else 1
+            self._phase_of[frame] = phase
+        number = self._threads.get(thread) or self._threads.setdefault(thread, len(self._threads) + 1)
+        call_site = self._site_of(site_code, lasti) if site_code is not None and caller else 0
         function = self._function_of_site.get(site, 0)
-        owner = row.first_argument if function in self._methods else 0
-        return Frame(self._frame_count, function, caller, call_site, chain, owner, phase, thread, event)
+        rows.extend((frame, function, caller, call_site, chain[0], owner, phase, number, event))
+        return frame
 
     def _site_of(self, code: CodeType, lasti: int) -> int:
         """The call expression an instruction belongs to."""
@@ -250,8 +262,3 @@ class Recorder:
     def _caught(self, row: Caught, event: int, at: Mapping[int, int], frame: int) -> Raised:
         frames = tuple(at.get(address, 0) for address in row.frames)
         return Raised(self._keeper.number(), event, row.type_name, row.message, frames, row.lines, (), frame)
-
-
-def _is_method(qualname: str) -> bool:
-    owner = qualname.rpartition(".")[0]
-    return bool(owner) and not owner.endswith("<locals>")

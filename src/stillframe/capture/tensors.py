@@ -11,48 +11,29 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from stillframe.capture.policy import ValuePolicy
-from stillframe.records import Content
+
+try:
+    from torch._C._dynamo.guards import TensorGuards as _guards
+except ImportError:  # an older torch
+    _guards = None
 
 NOT_COUNTED = -1
 _SAMPLE = 256
 
 
-@dataclass(slots=True)
-class _Memory:
-    """One storage: its number, torch's weak reference (which keeps its address from being used again), its latest content.
+# What is known of a storage: its number, torch's weak reference to it (which keeps its address from being used again), its size
+# when its content was last taken, the version count then, the content (0: none taken whole) and a digest of it (0: not worked
+# out). A tuple of numbers, since those cost the garbage collector nothing. Another version count means it may have changed.
+Memory = tuple[int, int, int, int, int, int]
 
-    `versions` are the version counts seen since the content was taken: another count means that it may have changed.
-    """
-
-    number: int
-    weak: Any
-    nbytes: int
-    versions: set[int] = field(default_factory=set)
-    whole: int = 0
-    digest: int | None = None
-    parts: dict[tuple[Any, ...], int] = field(default_factory=dict)
-
-    def forget(self) -> None:
-        self.versions.clear()
-        self.parts.clear()
-        self.whole, self.digest = 0, None
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What is known of a tensor at one moment; the numbers are those of records.Value."""
-
-    description: int
-    storage: int
-    content: int
-    version: int
+# The state of a tensor: description, storage, content, version, as in records.Value.
+Seen = tuple[int, int, int, int]
 
 
 class TensorShelf:
@@ -63,7 +44,7 @@ class TensorShelf:
         policy: ValuePolicy,
         number: Callable[[], int],
         describe: Callable[[Mapping[str, Any]], int],
-        keep: Callable[[Content], None],
+        keep: Callable[[int, int, str, bytes], None],
         inner_value: Callable[[Any], int],
     ) -> None:
         self._policy = policy
@@ -72,15 +53,59 @@ class TensorShelf:
         self._keep = keep
         self._inner_value = inner_value
         self._descriptions: dict[tuple[Any, ...], int] = {}
-        self._memories: dict[int, _Memory] = {}
+        self._memories: dict[int, Memory] = {}
+        self._parts: dict[int, dict[tuple[Any, ...], int]] = {}
+        self._ordinary: set[int] = set()
+        self._guesses: dict[int, tuple[Callable[[torch.Tensor], bool], int, int, bool]] = {}
+        self.modes = torch._C._len_torch_function_stack
         self.kept_bytes = 0
 
-    def seen(self, tensor: torch.Tensor, check: bool = False) -> Seen:
-        """Describe a tensor and keep its bytes; `check`: do not trust the version count, look at the bytes."""
-        if torch._C._len_torch_function_stack() or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+    def seen(self, tensor: torch.Tensor, site: int = 0, check: bool = False) -> Seen:
+        """Describe a tensor and keep its bytes; `check`: do not trust the version count, look at the bytes.
+
+        `site` is where it was seen: what was seen there last is the first guess at what it looks like.
+        """
+        kind = type(tensor)
+        if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or self.modes():
             with torch._C.DisableTorchFunctionSubclass(), torch._C.DisableTorchFunction():
                 return self._seen(tensor, check)
-        return self._seen(tensor, check)
+        guess = self._guesses.get(site)
+        if guess is None or check or not guess[0](tensor) or tensor.storage_offset() != guess[2]:
+            other = self._guesses.get(-site)  # many sites see two kinds of tensor in turn: queries and keys
+            if other is None or check or not other[0](tensor) or tensor.storage_offset() != other[2]:
+                seen = self._seen(tensor, check)
+                if site and not check:
+                    self._guess(site, tensor, seen)
+                return seen
+            guess = other
+        version = tensor._version
+        if not guess[3]:
+            return guess[1], 0, 0, version
+        storage = tensor.untyped_storage()
+        address = storage._cdata
+        memory = self._memories.get(address)
+        if memory is None:
+            nbytes = storage.nbytes()
+            memory = self._memories[address] = (self._number(), storage._weak_ref(), nbytes, version, 0, 0)
+        if memory[4] and memory[3] == version and memory[2] == storage.nbytes():
+            return guess[1], memory[0], memory[4], version
+        return guess[1], memory[0], self._content(tensor, storage, address, memory, version, False), version
+
+    def _guess(self, site: int, tensor: torch.Tensor, seen: Seen) -> None:
+        """Remember what a tensor at a site looks like, in a form that one call compares with the next."""
+        before = self._guesses.pop(site, None)
+        if before is not None:
+            self._guesses[-site] = before
+        if _guards is None or seen[3] == NOT_COUNTED or seen[0] not in self._ordinary:
+            return
+        readable = self._policy.keep_bytes and not tensor.is_meta
+        try:
+            guard = _guards(
+                tensor, dynamic_dims_sizes=[list(tensor.shape)], dynamic_dims_strides=[list(tensor.stride())]
+            )
+            self._guesses[site] = (guard.check, seen[0], tensor.storage_offset(), readable)
+        except Exception:  # a guess saves time, nothing else
+            return
 
     def _seen(self, tensor: torch.Tensor, check: bool) -> Seen:
         try:
@@ -94,24 +119,26 @@ class TensorShelf:
                 tensor.requires_grad,
                 tensor.layout,
             )
-            storage = tensor.untyped_storage()
-            address = storage._cdata
             description = self._descriptions.get(key)
+            if tensor.is_quantized or tensor.is_neg() or tensor.is_conj():
+                return self._read_through(tensor, key)
+            version = NOT_COUNTED if tensor.is_inference() else tensor._version
+            keep = self._policy.keep_bytes
+            storage = tensor.untyped_storage() if keep else None
         except Exception:
-            return Seen(self._describe(self._unusual(tensor)), 0, 0, NOT_COUNTED)
+            return self._describe(self._unusual(tensor)), 0, 0, NOT_COUNTED
         if description is None:
             description = self._described(tensor, key)
-        if tensor.dtype.is_complex or tensor.is_quantized or tensor.is_neg():
-            if tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
-                return self._read_through(tensor, key)
+        if storage is None:
+            return description, 0, 0, version
+        address = storage._cdata
         memory = self._memories.get(address)
         if memory is None:
-            memory = self._memories[address] = _Memory(self._number(), storage._weak_ref(), storage.nbytes())
-        version = NOT_COUNTED if tensor.is_inference() else tensor._version
+            memory = self._memories[address] = (self._number(), storage._weak_ref(), storage.nbytes(), version, 0, 0)
         content = 0
-        if self._policy.keep_bytes and tensor.device.type != "meta" and not _is_wrapper(tensor):
-            content = self._content(tensor, storage, memory, version, check, key)
-        return Seen(description, memory.number, content, version)
+        if not (tensor.is_meta or _is_wrapper(tensor)):
+            content = self._content(tensor, storage, address, memory, version, check)
+        return description, memory[0], content, version
 
     def _described(self, tensor: torch.Tensor, key: tuple[Any, ...]) -> int:
         kind, dtype, shape, stride, offset, device, requires_grad, layout = key
@@ -131,6 +158,8 @@ class TensorShelf:
             return self._describe(about | {"inner": inner})  # differs from one tensor to the next: never reused
         number = self._describe(about)
         self._descriptions[key] = number
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            self._ordinary.add(number)
         return number
 
     def _inner(self, tensor: torch.Tensor) -> dict[str, Any]:
@@ -174,9 +203,17 @@ class TensorShelf:
             if plain.layout == torch.sparse_coo:
                 parts = {"indices": plain._indices(), "values": plain._values()}
             elif plain.layout in (torch.sparse_csr, torch.sparse_bsr):
-                parts = {"crow_indices": plain.crow_indices(), "col_indices": plain.col_indices(), "values": plain.values()}
+                parts = {
+                    "crow_indices": plain.crow_indices(),
+                    "col_indices": plain.col_indices(),
+                    "values": plain.values(),
+                }
             else:
-                parts = {"ccol_indices": plain.ccol_indices(), "row_indices": plain.row_indices(), "values": plain.values()}
+                parts = {
+                    "ccol_indices": plain.ccol_indices(),
+                    "row_indices": plain.row_indices(),
+                    "values": plain.values(),
+                }
             return {name: self._inner_value(part) for name, part in parts.items()}
 
     def _read_through(self, tensor: torch.Tensor, key: tuple[Any, ...]) -> Seen:
@@ -194,14 +231,12 @@ class TensorShelf:
             if tensor.is_quantized:
                 about["quantized"] = {"scheme": str(tensor.qscheme()).removeprefix("torch.")}
                 about["inner"] = {"dequantized": self._inner_value(tensor.detach().dequantize())}
-                return Seen(self._describe(about), 0, 0, tensor._version)
+                return self._describe(about), 0, 0, tensor._version
             resolved = tensor.detach().resolve_conj().resolve_neg().contiguous()
             about |= {"stride": list(resolved.stride()), "offset": 0, "lazy": "conj" if tensor.is_conj() else "neg"}
-            memory = _Memory(self._number(), None, resolved.untyped_storage().nbytes())
-            content = 0
-            if self._policy.keep_bytes:
-                content = self._part(resolved, memory, resolved.numel() * resolved.element_size())
-            return Seen(self._describe(about), memory.number, content, tensor._version)
+            number = self._number()
+            content = self._part(resolved, number) if self._policy.keep_bytes else 0
+            return self._describe(about), number, content, tensor._version
 
     # ---- bytes
 
@@ -209,69 +244,67 @@ class TensorShelf:
         self,
         tensor: torch.Tensor,
         storage: torch.UntypedStorage,
-        memory: _Memory,
+        address: int,
+        memory: Memory,
         version: int,
         check: bool,
-        key: tuple[Any, ...],
     ) -> int:
+        number, weak, size, seen_version, whole, digest = memory
         nbytes = storage.nbytes()
-        if version not in memory.versions or nbytes != memory.nbytes:
-            if memory.versions and (version == NOT_COUNTED or memory.whole or memory.parts):
-                memory.forget()
-            memory.versions.add(version)
-            memory.nbytes = nbytes
+        if version != seen_version or nbytes != size:
+            whole = digest = 0
+            self._parts.pop(address, None)
         untrusted = check or version == NOT_COUNTED
         small = nbytes <= self._policy.value_limit and self.kept_bytes + nbytes <= self._policy.recording_limit
         if small and tensor.device.type == "cpu":
-            if memory.whole and not untrusted:
-                return memory.whole
+            if whole and not untrusted:
+                return whole
             data = ctypes.string_at(storage.data_ptr(), nbytes) if nbytes else b""
-            digest = hash(data) if untrusted else None
-            if memory.whole and memory.digest == digest:
-                return memory.whole
-            memory.parts.clear()
-            memory.whole, memory.digest = self._kept(memory.number, "storage", data), digest
-            return memory.whole
-        if memory.whole:
-            return memory.whole
-        part = (key[2], key[3], key[4], key[1])
-        found = memory.parts.get(part)
+            fresh = hash(data) if untrusted else 0
+            if not whole or fresh != digest:
+                whole = self._kept(number, "storage", data)
+            self._memories[address] = (number, weak, nbytes, version, whole, fresh)
+            return whole
+        if whole:
+            return whole
+        self._memories[address] = (number, weak, nbytes, version, 0, 0)
+        parts = self._parts.setdefault(address, {})
+        covers = tensor.numel() * tensor.element_size() == nbytes
+        own = (tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype)
+        part = ("all",) if covers and nbytes > self._policy.value_limit else own
+        found = parts.get(part)  # a reshaped or transposed view of all there is has the same summary
         if found is None or version == NOT_COUNTED:
             with unobserved():
-                found = memory.parts[part] = self._part(tensor.detach(), memory, tensor.numel() * tensor.element_size())
+                found = parts[part] = self._part(tensor.detach(), number)
         return found
 
-    def _part(self, tensor: torch.Tensor, memory: _Memory, nbytes: int) -> int:
+    def _part(self, tensor: torch.Tensor, storage: int) -> int:
         """One value's own elements, or their summary."""
+        nbytes = tensor.numel() * tensor.element_size()
         if nbytes <= self._policy.value_limit and self.kept_bytes + nbytes <= self._policy.recording_limit:
             dense = tensor.cpu().contiguous()
             data = ctypes.string_at(dense.data_ptr(), nbytes) if nbytes else b""
-            return self._kept(memory.number, "dense", data)
-        covers = tensor.numel() * tensor.element_size() == memory.nbytes
-        if covers and ("summary",) in memory.parts:  # a reshaped or transposed view has the same numbers
-            return memory.parts["summary",]
-        content = self._kept(memory.number, "summary", json.dumps(summary(tensor)).encode())
-        if covers:
-            memory.parts["summary",] = content
-        return content
+            return self._kept(storage, "dense", data)
+        return self._kept(storage, "summary", json.dumps(summary(tensor)).encode())
 
     def _kept(self, storage: int, form: str, data: bytes) -> int:
         self.kept_bytes += len(data)
         number = self._number()
-        self._keep(Content(number, storage, form, data))
+        self._keep(number, storage, form, data)
         return number
 
     def release_dead(self) -> None:
-        """Let go of storages that are gone, so that a long run does not pile up their records."""
+        """Let go of storages that are gone, so that a long run does not pile up what is known of them."""
         for address, memory in list(self._memories.items()):
-            if torch.UntypedStorage._expired(memory.weak):  # type: ignore[attr-defined]
+            if torch.UntypedStorage._expired(memory[1]):  # type: ignore[attr-defined]
                 del self._memories[address]
-                torch.UntypedStorage._free_weak_ref(memory.weak)  # type: ignore[attr-defined]
+                self._parts.pop(address, None)
+                torch.UntypedStorage._free_weak_ref(memory[1])  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Let go of every storage."""
         for memory in self._memories.values():
-            torch.UntypedStorage._free_weak_ref(memory.weak)  # type: ignore[attr-defined]
+            torch.UntypedStorage._free_weak_ref(memory[1])  # type: ignore[attr-defined]
         self._memories.clear()
 
 
@@ -288,7 +321,10 @@ def summary(tensor: torch.Tensor) -> dict[str, Any]:
     about: dict[str, Any] = {"count": tensor.numel(), "sample_steps": steps, "sample_shape": list(sampled.shape)}
     if tensor.dtype.is_complex:
         parts = torch.view_as_real(sampled.contiguous()).flatten().tolist()
-        return about | {"sample": [_spelled(number) for number in parts], "sample_of": "real and imaginary parts in turn"}
+        return about | {
+            "sample": [_spelled(number) for number in parts],
+            "sample_of": "real and imaginary parts in turn",
+        }
     number = tensor
     if tensor.dtype == torch.bool or tensor.dtype.is_floating_point and tensor.element_size() == 1:
         number = tensor.float()
@@ -348,7 +384,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 def type_name(kind: type) -> str:
     """A class by its qualified name; those of torch itself without the module."""
     module = kind.__module__
-    return kind.__qualname__ if module in ("torch", "torch.nn.parameter", "builtins") else f"{module}.{kind.__qualname__}"
+    return (
+        kind.__qualname__ if module in ("torch", "torch.nn.parameter", "builtins") else f"{module}.{kind.__qualname__}"
+    )
 
 
 def _size(number: Any) -> int | str:

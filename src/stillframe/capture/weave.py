@@ -16,7 +16,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from stillframe.capture.places import BASE, CAUGHT, ENTER, HELD, INNER, MARK, SITE, STORED, VALUE, PlannedFunction, PlannedSite
+from stillframe.capture.places import (
+    BASE,
+    CAUGHT,
+    ENTER,
+    HELD,
+    INNER,
+    MARK,
+    METHOD,
+    SITE,
+    STORED,
+    VALUE,
+    PlannedFunction,
+    PlannedSite,
+)
 from stillframe.capture.sites import Unit, plant, prune
 
 _COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
@@ -32,6 +45,7 @@ class Observers:
     inner: Callable[[int, Any], Any]
     held: Callable[[int, Any], Any]
     enter: Callable[..., None]
+    method: Callable[..., None]
     base: Callable[[int, Any], Any]
     stored: Callable[[int], None]
     caught: Callable[[int], None]
@@ -44,6 +58,7 @@ class Observers:
             INNER: self.inner,
             HELD: self.held,
             ENTER: self.enter,
+            METHOD: self.method,
             BASE: self.base,
             STORED: self.stored,
             CAUGHT: self.caught,
