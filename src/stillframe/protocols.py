@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from stillframe.records import Batch, Content, Event, Frame, Function, Mark, Module, Note, Raised, Site, SourceFile, Value
+from stillframe.records import (
+    Batch,
+    Content,
+    Event,
+    Frame,
+    Function,
+    Mark,
+    Module,
+    Note,
+    Raised,
+    Site,
+    SourceFile,
+    Value,
+)
 
 
 class Sink(Protocol):

@@ -7,10 +7,11 @@ knows no file format and no reading.
 from __future__ import annotations
 
 import gc
-import os
+import importlib.util
 import sys
 import threading
 import time
+import traceback
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,6 +29,7 @@ from stillframe.errors import CaptureError
 from stillframe.protocols import Sink
 from stillframe.records import Module
 
+MAX_NAMES = 200
 _OBSERVER_DEPTH = 4
 _IN_TREE = -3  # what Known.version says of a module whose path is known
 _running: list[Engine] = []
@@ -112,13 +114,67 @@ class Engine:
         """Why nothing could be written any more, if so."""
         return self.recorder.failure
 
+    # ---- told from outside
+
+    def mark(self, frame: types.FrameType) -> None:
+        """Keep all names in a frame as they are now: a `breakpoint()` met on the way."""
+        if not self.log.active:
+            return
+        try:
+            names = {name: self.keeper.of(value) for name, value in self._names_in(frame)}
+            code = frame.f_code
+            self.recorder.add_mark(id(frame), code.co_filename, frame.f_lineno, code.co_qualname, names)
+        except Exception as error:
+            self.log.fault(error)
+
+    def take_breakpoints(self, mode: str) -> None:
+        """What `breakpoint()` does from now on: "mark" it, open the usual "prompt", or nothing ("off")."""
+        if mode == "prompt":
+            return
+
+        def hook(*arguments: Any, **options: Any) -> None:
+            if mode == "mark":
+                self.mark(sys._getframe(1))
+
+        self._hooks.take_breakpoints(hook)
+
+    def raised(self, error: BaseException) -> None:
+        """Keep an exception that leaves the run, with the values in flight. It is the caller's to raise on."""
+        if self._stopped:
+            return
+        try:
+            addresses, lines, names = [], [], []
+            trace = error.__traceback__
+            while trace is not None:
+                frame = trace.tb_frame
+                if id(frame.f_code) in self.loom.codes:
+                    addresses.append(id(frame))
+                    lines.append(trace.tb_lineno)
+                    names.append({name: self.keeper.of(value) for name, value in self._names_in(frame)})
+                trace = trace.tb_next
+            message = traceback.format_exception_only(error)[-1].strip()[:2000]
+            self.recorder.add_raised(type(error).__qualname__, message, addresses, lines, names)
+        except Exception as fault:
+            self.log.fault(fault)
+
+    def _names_in(self, frame: types.FrameType) -> list[tuple[str, Any]]:
+        """The local variables of a frame; of a module's frame, those that are no modules and no dunder names."""
+        names = list(frame.f_locals.items())
+        if frame.f_locals is frame.f_globals or frame.f_code.co_name == "<module>":
+            names = [one for one in names if not one[0].startswith("__") and not isinstance(one[1], types.ModuleType)]
+        return names[:MAX_NAMES]
+
     # ---- what is watched
 
-    def compile_main(self, text: str, path: str) -> types.CodeType:
+    def compile_main(self, source: bytes, path: str) -> types.CodeType:
         """Woven code of the script to be run as `__main__`; the names it uses count from now on. Raises SyntaxError."""
-        code = self.roster.code_of_main(text, path)
-        self._reach.add_names(names_in(code))
-        return code
+        plain = compile(source, path, "exec", dont_inherit=True)  # its faults and warnings are told as without us
+        self._reach.add_names(names_in(plain))
+        try:
+            return self.roster.code_of_main(importlib.util.decode_source(source), path)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            self.recorder.note("unwoven", path, f"its source cannot be woven: {type(error).__name__}: {error}")
+            return plain
 
     def _is_wanted(self, function: types.FunctionType) -> bool:
         return self.scope.of(function.__code__.co_filename, function.__module__ or "").in_scope
@@ -197,11 +253,6 @@ class Engine:
         stance = set_stance("force_eager")
         stance.__enter__()
         self._hooks.add(lambda: stance.__exit__(None, None, None))
-        self.recorder.note(
-            "path",
-            "torch.compile",
-            "compiled functions are run eagerly while recording (torch.compiler.set_stance force_eager)",
-        )
 
     def _processes(self, process: types.ModuleType) -> None:
         def started(child: Any) -> None:

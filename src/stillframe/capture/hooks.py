@@ -137,20 +137,23 @@ class ImportWatcher(MetaPathFinder):
         code = self._code_for(name, spec.origin) if source and spec.origin else None
         if loader is None or after is None and code is None:
             return
-        execute = loader.exec_module
+        own = loader.__dict__
+        if code is not None:
 
-        def exec_module(module: types.ModuleType) -> None:
-            del loader.__dict__["exec_module"]
-            if code is not None:
-                loader.__dict__["get_code"] = lambda _: code
-            try:
+            def get_code(name: str) -> types.CodeType:
+                del own["get_code"]
+                return code
+
+            own["get_code"] = get_code
+        if after is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: types.ModuleType) -> None:
+                del own["exec_module"]
                 execute(module)
-            finally:
-                loader.__dict__.pop("get_code", None)
-            if after is not None:
                 after(module)
 
-        loader.__dict__["exec_module"] = exec_module
+            own["exec_module"] = exec_module
 
 
 def _is_entry(site: PlannedSite) -> bool:

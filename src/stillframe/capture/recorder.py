@@ -233,6 +233,12 @@ class Recorder:
         if chain is None:  # the code objects are kept, so that their ids stay theirs
             again = any(code.co_filename.endswith(_CHECKPOINT) for code in between)
             chain = self._chains[key] = len(self._chains) + 1, again, between
+            if any("compile_wrapper" in code.co_name for code in between):
+                self.note(
+                    "path",
+                    "torch.compile",
+                    "what is compiled ran eagerly here, by torch.compiler.set_stance('force_eager')",
+                )
             chains.append((chain[0], tuple(code.co_qualname for code in reversed(between))))
         phase = 0
         if backward:

@@ -271,7 +271,7 @@ class TensorShelf:
         parts = self._parts.setdefault(address, {})
         covers = tensor.numel() * tensor.element_size() == nbytes
         own = (tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype)
-        part = ("all",) if covers and nbytes > self._policy.value_limit else own
+        part = ("all", tensor.dtype) if covers and nbytes > self._policy.value_limit else own
         found = parts.get(part)  # a reshaped or transposed view of all there is has the same summary
         if found is None or version == NOT_COUNTED:
             with unobserved():
@@ -318,7 +318,14 @@ def summary(tensor: torch.Tensor) -> dict[str, Any]:
     """
     steps = _steps(tensor.shape)
     sampled = tensor[tuple(slice(None, None, step) for step in steps)]
-    about: dict[str, Any] = {"count": tensor.numel(), "sample_steps": steps, "sample_shape": list(sampled.shape)}
+    about: dict[str, Any] = {
+        "dtype": dtype_name(tensor.dtype),
+        "shape": list(tensor.shape),
+        "stride": list(tensor.stride()),
+        "count": tensor.numel(),
+        "sample_steps": steps,
+        "sample_shape": list(sampled.shape),
+    }
     if tensor.dtype.is_complex:
         parts = torch.view_as_real(sampled.contiguous()).flatten().tolist()
         return about | {

@@ -32,16 +32,29 @@ class Interrupted(int):
 
 INTERRUPTED = Interrupted(130)
 
+OnRaise = Callable[[BaseException], None]
+
+
+def _unheard(error: BaseException) -> None:
+    """Nobody asked to be told of the exception that ends a script."""
+
+
 _LAST = ("last_type", "last_value", "last_traceback", *(("last_exc",) if sys.version_info >= (3, 12) else ()))
 
 
 def run_script(
-    path: str, args: Sequence[str] = (), compile_main: CompileMain = compile_plain, *, restore: bool = True
+    path: str,
+    args: Sequence[str] = (),
+    compile_main: CompileMain = compile_plain,
+    *,
+    restore: bool = True,
+    on_raise: OnRaise = _unheard,
 ) -> int:
     """Run `path` as `python PATH ARGS` would: a file, or a folder or zip with a `__main__.py`. Gives the exit code.
 
     `restore` puts sys.argv, sys.path, sys.excepthook and the `__main__` module back. Pass False where the process ends
-    next: threads and atexit handlers that outlive the script then still find its `__main__`.
+    next: threads and atexit handlers that outlive the script then still find its `__main__`. `on_raise` is told of the
+    exception that ended the script, before it is printed.
     Raises UsageError when there is nothing to run; a fault of the script itself is printed, as Python prints it.
     """
     # As the interpreter does: made absolute, not tidied ("./x.py" stays "/folder/./x.py").
@@ -51,18 +64,23 @@ def run_script(
     if pkgutil.get_importer(full) is not None:
         with _main_module([path, *args], restore):
             _put_first(full)
-            return _exit_code(lambda: _run_by_runpy("__main__", False, compile_main), path)
+            return _exit_code(lambda: _run_by_runpy("__main__", False, compile_main), path, on_raise)
     source = _read(path, full)
     loader = importlib.machinery.SourcelessFileLoader if full.endswith(".pyc") else importlib.machinery.SourceFileLoader
     with _main_module([path, *args], restore) as namespace:
         if not sys.flags.safe_path:
             _put_first(os.path.dirname(os.path.realpath(full)))
         namespace.update(__file__=full, __cached__=None, __loader__=loader("__main__", full))
-        return _exit_code(lambda: exec(code_of_file(source, full, compile_main), namespace), path)
+        return _exit_code(lambda: exec(code_of_file(source, full, compile_main), namespace), path, on_raise)
 
 
 def run_module(
-    name: str, args: Sequence[str] = (), compile_main: CompileMain = compile_plain, *, restore: bool = True
+    name: str,
+    args: Sequence[str] = (),
+    compile_main: CompileMain = compile_plain,
+    *,
+    restore: bool = True,
+    on_raise: OnRaise = _unheard,
 ) -> int:
     """Run the module `name` as `python -m NAME ARGS` would, in the current folder. Gives the exit code.
 
@@ -71,7 +89,7 @@ def run_module(
     with _main_module(["-m", *args], restore):
         if not sys.flags.safe_path:
             _put_first(os.getcwd())
-        return _exit_code(lambda: _run_by_runpy(name, True, compile_main), name)
+        return _exit_code(lambda: _run_by_runpy(name, True, compile_main), name, on_raise)
 
 
 @contextlib.contextmanager
@@ -128,13 +146,14 @@ def _run_by_runpy(name: str, alter_argv: bool, compile_main: CompileMain) -> Non
         finders._get_module_details = original
 
 
-def _exit_code(run: Callable[[], None], asked: str) -> int:
+def _exit_code(run: Callable[[], None], asked: str, on_raise: OnRaise) -> int:
     """Run, and turn however it ended into an exit code, having printed what the interpreter would print."""
     ended: BaseException | None = None
     try:
         run()
     except BaseException as error:
         ended = error
+        on_raise(error)
     # Handled out here, so that a hook of the script's finds no exception being handled, as under the interpreter.
     try:
         _flush()
