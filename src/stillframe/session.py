@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stillframe.capture.engine import Engine
-from stillframe.capture.policy import ValuePolicy
+from stillframe.capture.engine import Engine, refuse_second
+from stillframe.capture.policy import RECORDING_LIMIT, VALUE_LIMIT, ValuePolicy
 from stillframe.capture.reach import names_in
 from stillframe.capture.scope import ScopeRules
 from stillframe.errors import StillframeError
@@ -58,6 +58,7 @@ class Session:
         self._engine: Engine | None = None
 
     def __enter__(self) -> Session:
+        refuse_second()
         caller = sys._getframe(1)
         roots = (*self._rules.roots, os.getcwd(), *_folder_of(caller))
         rules = ScopeRules(roots, self._rules.include, self._rules.exclude, self._rules.inside)
@@ -88,8 +89,8 @@ def record(
     path: str | os.PathLike[str],
     *,
     values: bool = True,
-    value_limit: int = ValuePolicy.value_limit,
-    recording_limit: int = ValuePolicy.recording_limit,
+    value_limit: int = VALUE_LIMIT,
+    recording_limit: int = RECORDING_LIMIT,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     inside: bool = False,

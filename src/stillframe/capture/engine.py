@@ -6,6 +6,7 @@ knows no file format and no reading.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib.util
 import sys
@@ -24,7 +25,7 @@ from stillframe.capture.recorder import Recorder
 from stillframe.capture.roster import Roster, loaded_files
 from stillframe.capture.scope import Scope, ScopeRules
 from stillframe.capture.values import ValueKeeper
-from stillframe.capture.weave import Loom, functions_alive
+from stillframe.capture.weave import Loom
 from stillframe.errors import CaptureError
 from stillframe.protocols import Sink
 from stillframe.records import Module
@@ -66,13 +67,7 @@ class Engine:
 
     def start(self, names: Iterable[str] = (), functions: Iterable[types.FunctionType] = ()) -> None:
         """Begin. `names`: attribute and function names that the code about to run uses; `functions`: what it will call."""
-        if _running:
-            raise CaptureError(
-                "already-recording",
-                "A second recording was asked for in this process.",
-                "One is running already.",
-                "End the first (leave its `with` block) before beginning another.",
-            )
+        refuse_second()
         _running.append(self)
         self._started = time.monotonic()
         try:
@@ -82,12 +77,16 @@ class Engine:
                 self._reach.add_function(function)
             for path, name in loaded_files(self.scope):
                 self.roster.watch_file(path, name)
-            self._watch_interactive()
-            if "torch" in sys.modules:
-                for kind in _live_module_classes():
-                    self._meet_class(kind)
+            things = gc.get_objects()
+            alive = [thing for thing in things if type(thing) is types.FunctionType]
+            kinds = {type(thing) for thing in things} if "torch" in sys.modules else set()
+            del things
+            self._watch_interactive(alive)
+            for kind in _module_classes(kinds):
+                self._meet_class(kind)
             self._watch_reached()
-            self.loom.swap()
+            self.roster.swap(alive)
+            del alive
         except BaseException:
             self._hooks.remove()
             self.loom.restore()
@@ -187,11 +186,11 @@ class Engine:
             self._watched = len(functions)
             self.roster.watch_functions(fresh)
 
-    def _watch_interactive(self) -> None:
+    def _watch_interactive(self, functions: Iterable[types.FunctionType]) -> None:
         """Weave what was typed in a notebook or at a prompt, and say what has no text to weave."""
         paths = {
             f.__code__.co_filename: f.__module__ or ""
-            for f in functions_alive()
+            for f in functions
             if f.__code__.co_filename.startswith("<")
         }
         for path, module in paths.items():
@@ -223,7 +222,7 @@ class Engine:
             "multiprocessing.process": self._processes,
         }
         hooks.watch_imports(ImportWatcher(self._code_for_import, after))
-        hooks.watch_forks(lambda: None, self._forked)
+        hooks.watch_forks(self._has_forked, self._forked)
         hooks.hide_from_debugger("stillframe.*")
         hooks.make_room(_OBSERVER_DEPTH)
         for name, act in after.items():
@@ -244,8 +243,9 @@ class Engine:
         self.keeper.use_torch()
         self._observe_torch()
         module = sys.modules["torch.nn.modules.module"]
-        self._hooks.watch_entry(module, ("Module.__init__",), self._module_entered)
-        self._hooks.watch_entry(module, ("Module._wrapped_call_impl",), self._module_called)
+        self._hooks.watch_entry(
+            module, {"Module.__init__": self._module_entered, "Module._wrapped_call_impl": self._module_called}
+        )
 
     def _dynamo_imported(self, dynamo: types.ModuleType) -> None:
         from torch.compiler import set_stance
@@ -262,7 +262,13 @@ class Engine:
                     "process", f"child process {name}", "it was not followed: what ran there is not recorded"
                 )
 
-        self._hooks.watch_entry(process, ("BaseProcess.start",), started)
+        self._hooks.watch_entry(process, {"BaseProcess.start": started})
+
+    def _has_forked(self) -> None:
+        if self.log.active:
+            self.recorder.note(
+                "process", "os.fork", "a child process was forked and not followed: what ran there is not recorded"
+            )
 
     def _forked(self) -> None:
         self.recorder.forget_after_fork()
@@ -286,7 +292,8 @@ class Engine:
         met = self.keeper.known.get(id(module))
         if self.log.active and (met is None or met() is not module or met.version != _IN_TREE):
             try:
-                self._new_root(module)
+                with self.keeper.tensors.out_of_sight() if self.keeper.tensors else contextlib.nullcontext():
+                    self._new_root(module)
             except Exception as error:
                 self.log.fault(error)
 
@@ -306,10 +313,22 @@ class Engine:
         self.recorder.add_modules(rows)
 
 
-def _live_module_classes() -> list[type]:
-    """The classes of every torch module alive."""
+def refuse_second() -> None:
+    """Raise CaptureError if a recording is running in this process."""
+    if _running:
+        raise CaptureError(
+            "already-recording",
+            "A second recording was asked for in this process.",
+            "One is running already.",
+            "End the first (leave its `with` block) before beginning another.",
+        )
+
+
+def _module_classes(kinds: Iterable[type]) -> list[type]:
+    """Those of the classes that are of torch modules."""
+    if "torch" not in sys.modules:
+        return []
     base = sys.modules["torch.nn.modules.module"].Module
-    kinds = {type(thing) for thing in gc.get_objects()}
     return sorted(
         (kind for kind in kinds if issubclass(kind, base)), key=lambda kind: (kind.__module__, kind.__qualname__)
     )

@@ -10,13 +10,13 @@ import importlib.machinery
 import os
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.abc import MetaPathFinder
 from typing import Any
 
 from stillframe.capture.places import PlannedSite
-from stillframe.capture.sites import Unit, units_of
+from stillframe.capture.sites import Unit
 from stillframe.capture.weave import Loom, Observers, weave_source
 
 
@@ -40,16 +40,15 @@ class Hooks:
         sys.meta_path.insert(0, watcher)
         self.add(lambda: watcher in sys.meta_path and sys.meta_path.remove(watcher) or None)
 
-    def watch_entry(self, module: types.ModuleType, qualnames: Sequence[str], callback: Callable[[Any], None]) -> None:
-        """Call `callback(first argument)` whenever one of these functions of `module` is entered."""
+    def watch_entry(self, module: types.ModuleType, callbacks: Mapping[str, Callable[[Any], None]]) -> None:
+        """Call back with the first argument whenever a function of `module`, named by its qualified name, is entered."""
         path = module.__file__ or ""
         with open(path, encoding="utf-8") as file:
-            source = file.read()
-        units = [unit for unit in units_of(source) if unit.qualname in qualnames]
-        woven = weave_source(source, path, units, watch=_is_entry)
+            woven = weave_source(file.read(), path, [Unit(qualname, 0) for qualname in callbacks], watch=_is_entry)
         loom = Loom()
-        loom.take(woven, _entry_observers(callback), 0)
-        for qualname in qualnames:
+        by_site = [callbacks[woven.functions[site.function].qualname] for site in woven.sites]
+        loom.take(woven, _entry_observers(by_site), 0)
+        for qualname in callbacks:
             function: Any = module
             for part in qualname.split("."):
                 function = function.__dict__[part]
@@ -160,10 +159,10 @@ def _is_entry(site: PlannedSite) -> bool:
     return site.kind == "enter"
 
 
-def _entry_observers(callback: Callable[[Any], None]) -> Observers:
+def _entry_observers(callbacks: Sequence[Callable[[Any], None]]) -> Observers:
     def enter(site: int, *arguments: Any) -> None:
         if arguments:
-            callback(arguments[0])
+            callbacks[site](arguments[0])
 
     def same(site: int, value: Any) -> Any:
         return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import weakref
 from _thread import get_ident
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -64,12 +64,12 @@ def make_observers(
     log: EventLog,
     keeper: ValueKeeper,
     codes: Collection[int],
-    inner_codes: Collection[int],
+    inner_codes: Mapping[int, int],
     verify: bool,
 ) -> tuple[Observers, Callable[[], None]]:
     """Observers that record into `log`, and what to call once torch has been imported.
 
-    `codes` and `inner_codes` are the ids of woven code objects (functions; comprehensions). `verify`: look at the bytes of what
+    `codes` and `inner_codes` are as in weave.Loom. `verify`: look at the bytes of what
     is read from attributes, since code out of scope may write to them without torch counting it.
     """
     add, extra, fault = log.events.extend, log.extra, log.fault
@@ -119,10 +119,9 @@ def make_observers(
     def inner(site: int, value: Any) -> Any:
         if log.active:
             try:
-                frame: FrameType | None = get_frame(1)
-                while frame is not None and id(frame.f_code) in inner_codes:
-                    frame = frame.f_back
-                address = id(frame) if frame is not None and id(frame.f_code) in codes else 0
+                frame = get_frame(1)
+                function = inner_codes.get(id(frame.f_code))
+                address = id(frame) if function is None else frame_of(function, frame)
                 add((site, address, reference(value)))
             except Exception as error:
                 fault(error)
@@ -236,6 +235,24 @@ def make_observers(
             add((site, id(get_frame(1)), 0))
 
     return Observers(value, inner, held if verify else value, enter, method, base, stored, caught, mark), use_torch
+
+
+def frame_of(function: int, inner: FrameType) -> int:
+    """The address of the frame of a function (the id of its code) that a comprehension's frame belongs to; 0 if unsure.
+
+    A comprehension is called by its function; a generator expression by whoever consumes it, further down from its function.
+    """
+    frame = inner.f_back
+    found = 0
+    while frame is not None:
+        if id(frame.f_code) == function:
+            if frame is inner.f_back and inner.f_code.co_name != "<genexpr>":
+                return id(frame)
+            if found:
+                return 0  # the function is at work twice: which of the two it is cannot be told
+            found = id(frame)
+        frame = frame.f_back
+    return found
 
 
 class _Never:

@@ -8,6 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+VALUE_LIMIT = 256 * 1024
+RECORDING_LIMIT = 512 * 1024 * 1024
+
+
 @dataclass(frozen=True, slots=True)
 class ValuePolicy:
     """How much of values is kept: `keep_bytes` False keeps descriptions only; limits are in bytes.
@@ -17,5 +21,5 @@ class ValuePolicy:
     """
 
     keep_bytes: bool = True
-    value_limit: int = 256 * 1024
-    recording_limit: int = 512 * 1024 * 1024
+    value_limit: int = VALUE_LIMIT
+    recording_limit: int = RECORDING_LIMIT

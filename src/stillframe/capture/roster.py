@@ -6,6 +6,7 @@ Knows no run: what the observers do, and when, is not its business. One number r
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import tokenize
 import types
@@ -16,7 +17,7 @@ from typing import Any
 
 from stillframe.capture.cache import woven_file
 from stillframe.capture.scope import Scope, package_path
-from stillframe.capture.sites import Unit, units_of
+from stillframe.capture.sites import Unit
 from stillframe.capture.weave import Loom, Observers, WovenFile, weave_source
 from stillframe.records import Function, Site, SourceFile
 
@@ -56,17 +57,40 @@ class Roster:
             text = self._text(path, module)
             if text is None:
                 continue
-            fresh = {_unit_of(function.__code__, text) for function in group} - self._units[path] - {None}
+            fresh = {_unit_of(function.__code__) for function in group} - self._units[path] - {None}
             if fresh and path not in self._whole:
                 units = {unit for unit in fresh if unit is not None}
                 self._units[path] |= units
                 self._take(path, module, lambda: woven_file(text, path, units))
-            for function in group:
-                if not self.loom.swap_one(function) and not self.loom.is_woven(function.__code__):
-                    self.refuse(
-                        f"{package_path(path)}:{function.__code__.co_firstlineno} {function.__qualname__}",
-                        "its code is not what its source compiles to: the file changed since, or another tool rewrote it",
-                    )
+            self._missed(
+                function
+                for function in group
+                if not self.loom.swap_one(function) and not self.loom.is_woven(function.__code__)
+            )
+
+    def swap(self, functions: Iterable[types.FunctionType]) -> None:
+        """Let every one of these functions that is to be watched run its woven code; say which cannot.
+
+        Wrappers of libraries are passed over, although they stand in functions that are watched.
+        """
+
+        def is_wrapper(function: types.FunctionType) -> bool:
+            file = self._files.get(function.__code__.co_filename)
+            return file is not None and file.origin == "library" and "__wrapped__" in function.__dict__
+
+        missed = self.loom.swap(functions, is_wrapper)
+        self._missed(function for function in missed if function.__code__.co_filename in self._whole)
+
+    def _missed(self, functions: Iterable[types.FunctionType]) -> None:
+        names: dict[str, list[str]] = defaultdict(list)
+        for function in functions:
+            names[function.__code__.co_filename].append(f"{function.__qualname__} (line {function.__code__.co_firstlineno})")
+        for path, group in names.items():
+            more = f" and {len(group) - 5} more" if len(group) > 5 else ""
+            self.refuse(
+                f"{package_path(path)}: {', '.join(group[:5])}{more}",
+                "code that is not what the source compiles to: the file changed since, or another tool rewrote it",
+            )
 
     def code_of_module(self, path: str, name: str) -> types.CodeType | None:
         """Woven code to execute a module with that is about to be imported; None if it is to be left alone."""
@@ -139,13 +163,12 @@ class Roster:
         return self.loom.take(woven, self.observers, first_site)
 
 
-def _unit_of(code: types.CodeType, text: str) -> Unit | None:
-    """The top-level function or method that a function is or is nested in."""
+def _unit_of(code: types.CodeType) -> Unit | None:
+    """The top-level function or method that a function is or is nested in, whatever its line if nested."""
     outer, nested, _ = code.co_qualname.partition(".<locals>")
-    if not nested:
-        return None if outer.endswith("<lambda>") else Unit(outer, code.co_firstlineno)
-    candidates = [unit for unit in units_of(text) if unit.qualname == outer and unit.line <= code.co_firstlineno]
-    return max(candidates, key=lambda unit: unit.line, default=None)
+    if nested:
+        return Unit(outer, 0)
+    return None if outer.endswith("<lambda>") else Unit(outer, code.co_firstlineno)
 
 
 def loaded_files(scope: Scope) -> list[tuple[str, str]]:
@@ -155,6 +178,6 @@ def loaded_files(scope: Scope) -> list[tuple[str, str]]:
         path: Any = getattr(module, "__file__", None)
         if isinstance(path, str) and path.endswith(".py"):
             decision = scope.of(path, name)
-            if decision.in_scope and decision.origin == "user":
+            if decision.in_scope and decision.origin == "user" and os.path.isfile(path):
                 found.append((path, name))
     return found

@@ -13,6 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 OWN_FOLDER = str(Path(__file__).resolve().parents[1]) + os.sep
+_STANDARD_LIBRARY = tuple(
+    os.path.join(folder(path), "")
+    for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+    for folder in (str, os.path.realpath)
+    if path
+)
 _INSTALLED = ("site-packages", "dist-packages")
 _TORCH_PLUMBING = tuple(
     os.path.join("torch", "nn", "modules", name) for name in ("module.py", "_functions.py", "lazy.py")
@@ -63,14 +69,17 @@ class Scope:
             if linecache.getlines(path):
                 return Decision(True, "interactive", "typed in a notebook or at a prompt")
             return Decision(False, "interactive", "no source text: it was made from a string")
-        full = os.path.realpath(path)
+        full = os.path.abspath(path)
+        folder = _installed_in(full)
+        if not folder and not full.startswith(_STANDARD_LIBRARY):
+            full = os.path.realpath(full)  # a link may lead into an installed package, or out of one
+            folder = _installed_in(full)
         if full.startswith(OWN_FOLDER):
             return Decision(False, "library", "part of stillframe itself")
         if asked[0]:
-            return Decision(True, "library", f"{module} was included on request")
-        folder = _installed_in(full)
+            return Decision(True, "user", f"{module} was included on request")
         if not folder:
-            if any(full.startswith(root) for root in _standard_library()):
+            if full.startswith(_STANDARD_LIBRARY):
                 return Decision(False, "library", "part of Python's standard library")
             if any(full.startswith(os.path.join(os.path.realpath(root), "")) for root in self.rules.roots):
                 return Decision(True, "user", "belongs to the program being read")
@@ -105,8 +114,3 @@ def _installed_in(path: str) -> str:
         if found:
             return head + found
     return ""
-
-
-def _standard_library() -> tuple[str, ...]:
-    paths = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-    return tuple(os.path.join(os.path.realpath(path), "") for path in paths if path)

@@ -28,7 +28,7 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A top-level function or a method, the smallest thing that is woven: its qualified name and first line."""
+    """A top-level function or a method, the smallest thing that is woven: its qualified name and first line (0: any)."""
 
     qualname: str
     line: int
@@ -72,7 +72,7 @@ def _pruned(
             unit = Unit(prefix + statement.name, first_line_of(statement))
             if found is not None:
                 found.append(unit)
-            if chosen is None or unit in chosen:
+            if chosen is None or unit in chosen or Unit(unit.qualname, 0) in chosen:
                 kept.append(statement)
         elif isinstance(statement, ast.ClassDef):
             statement.body = _pruned(statement.body, f"{prefix}{statement.name}.", chosen, found)

@@ -66,14 +66,14 @@ class TensorShelf:
         `site` is where it was seen: what was seen there last is the first guess at what it looks like.
         """
         kind = type(tensor)
-        if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or self.modes():
-            with torch._C.DisableTorchFunctionSubclass(), torch._C.DisableTorchFunction():
-                return self._seen(tensor, check)
+        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+            with self.out_of_sight():
+                return self._told(tensor, check)
         guess = self._guesses.get(site)
         if guess is None or check or not guess[0](tensor) or tensor.storage_offset() != guess[2]:
             other = self._guesses.get(-site)  # many sites see two kinds of tensor in turn: queries and keys
             if other is None or check or not other[0](tensor) or tensor.storage_offset() != other[2]:
-                seen = self._seen(tensor, check)
+                seen = self._told(tensor, check)
                 if site and not check:
                     self._guess(site, tensor, seen)
                 return seen
@@ -91,6 +91,12 @@ class TensorShelf:
             return guess[1], memory[0], memory[4], version
         return guess[1], memory[0], self._content(tensor, storage, address, memory, version, False), version
 
+    @contextmanager
+    def out_of_sight(self) -> Iterator[None]:
+        """Ask tensors without any `__torch_function__`, of a subclass or of a mode, taking notice."""
+        with torch._C.DisableTorchFunctionSubclass(), torch._C.DisableTorchFunction():
+            yield
+
     def _guess(self, site: int, tensor: torch.Tensor, seen: Seen) -> None:
         """Remember what a tensor at a site looks like, in a form that one call compares with the next."""
         before = self._guesses.pop(site, None)
@@ -106,6 +112,19 @@ class TensorShelf:
             self._guesses[site] = (guard.check, seen[0], tensor.storage_offset(), readable)
         except Exception:  # a guess saves time, nothing else
             return
+
+    def _told(self, tensor: torch.Tensor, check: bool) -> Seen:
+        """What can be seen of a tensor; of one that refuses, its type and why."""
+        try:
+            return self._seen(tensor, check)
+        except Exception as refusal:
+            why = f"{type(refusal).__name__}: {str(refusal)[:120]}"
+            return (
+                self._describe({"kind": "tensor", "type": type_name(type(tensor)), "not_had": why}),
+                0,
+                0,
+                NOT_COUNTED,
+            )
 
     def _seen(self, tensor: torch.Tensor, check: bool) -> Seen:
         try:
@@ -136,7 +155,7 @@ class TensorShelf:
         if memory is None:
             memory = self._memories[address] = (self._number(), storage._weak_ref(), storage.nbytes(), version, 0, 0)
         content = 0
-        if not (tensor.is_meta or _is_wrapper(tensor)):
+        if not (tensor.is_meta or _has_no_memory(tensor)):
             content = self._content(tensor, storage, address, memory, version, check)
         return description, memory[0], content, version
 
@@ -190,6 +209,7 @@ class TensorShelf:
                 about.setdefault("not_had", {})[name] = str(refusal)[:120]
         if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
             about["transformed"] = "inside vmap, grad or another functorch transform: no bytes of its own"
+            about["inner"] = {"physical": self._inner_value(torch._C._functorch.get_unwrapped(tensor))}
         elif tensor.is_sparse or tensor.layout in _COMPRESSED:
             about["inner"] = self._sparse_parts(tensor)
         elif tensor.is_nested:
@@ -401,7 +421,10 @@ def _size(number: Any) -> int | str:
 
 
 def _is_wrapper(tensor: torch.Tensor) -> bool:
-    """Whether a subclass holds other tensors instead of memory of its own (fake tensors have none at all)."""
-    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and (
-        hasattr(tensor, "__tensor_flatten__") or hasattr(tensor, "fake_device")
-    )
+    """Whether a subclass holds other tensors instead of memory of its own."""
+    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and hasattr(tensor, "__tensor_flatten__")
+
+
+def _has_no_memory(tensor: torch.Tensor) -> bool:
+    """Whether there is nothing to read: a wrapper of other tensors, or a fake tensor."""
+    return _is_wrapper(tensor) or hasattr(tensor, "fake_device")

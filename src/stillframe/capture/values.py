@@ -148,12 +148,17 @@ class ValueKeeper:
         """Number the present state of a tensor. `check`: look at its bytes even if its version count stands still."""
         shelf = self.tensors
         assert shelf is not None
+        if shelf.modes():  # somebody's function mode is active: it must not see what we ask
+            with shelf.out_of_sight():
+                return self._tensor(value, shelf, site, check)
+        return self._tensor(value, shelf, site, check)
+
+    def _tensor(self, value: Any, shelf: TensorShelf, site: int, check: bool) -> int:
         met = self.known.get(id(value))
         if met is None or met() is not value:
             met = self._meet(value)
-        elif not check and met.address > 0 and not shelf.modes():
-            if met.version == value._version and met.address == value.data_ptr():
-                return met.value
+        elif not check and met.address > 0 and met.version == value._version and met.address == value.data_ptr():
+            return met.value
         seen = shelf.seen(value, site, check)
         if met.state == seen:
             return met.value

@@ -137,10 +137,14 @@ def paired(plain: types.CodeType, woven: types.CodeType) -> Iterator[tuple[types
 
 @dataclass(slots=True)
 class Loom:
-    """Holds what is woven now. `codes` are the ids of every woven code object, comprehensions under `inner_codes` too."""
+    """Holds what is woven now.
+
+    `codes` are the ids of woven functions' code objects; `inner_codes` those of comprehensions and generator expressions, each
+    with the id of the function's code it stands in.
+    """
 
     codes: set[int] = field(default_factory=set)
-    inner_codes: set[int] = field(default_factory=set)
+    inner_codes: dict[int, int] = field(default_factory=dict)
     _plain_of: dict[int, types.CodeType] = field(default_factory=dict)
     _kept: list[types.CodeType] = field(default_factory=list)
     _woven_of: dict[CodeKey, types.CodeType] = field(default_factory=dict)
@@ -154,26 +158,45 @@ class Loom:
         for plain, code in paired(file.plain, woven):
             self._woven_of[key_of(plain)] = code
             self._remember(plain, code)
+        self._place_inner(woven, id(woven))
         self._paths.add(file.path)
         return woven
 
     def _remember(self, plain: types.CodeType, woven: types.CodeType) -> None:
         self._kept.append(woven)  # so that an id stays the id of this code
         self._plain_of[id(woven)] = plain
-        (self.inner_codes if woven.co_name in _COMPREHENSION_CODE else self.codes).add(id(woven))
+        if woven.co_name not in _COMPREHENSION_CODE:
+            self.codes.add(id(woven))
 
-    def swap(self) -> int:
-        """Put woven code into every living function that has the plain one; returns how many were found."""
-        count = 0
-        for function in functions_alive():
+    def _place_inner(self, code: types.CodeType, function: int) -> None:
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                inner = constant.co_name in _COMPREHENSION_CODE
+                if inner:
+                    self.inner_codes[id(constant)] = function
+                self._place_inner(constant, function if inner else id(constant))
+
+    def swap(
+        self,
+        functions: Iterable[types.FunctionType],
+        skips: Callable[[types.FunctionType], bool] = lambda function: False,
+    ) -> list[types.FunctionType]:
+        """Put woven code into each function that has the plain one, unless `skips` it.
+
+        Returns the functions of woven files for which there is no code: their code is not what their source compiles to, or
+        they were not among the chosen units.
+        """
+        missed: list[types.FunctionType] = []
+        for function in functions:
             code = function.__code__
-            if code.co_filename in self._paths and id(code) not in self._plain_of:
+            if code.co_filename in self._paths and id(code) not in self._plain_of and not skips(function):
                 woven = self._woven_of.get(key_of(code))
-                if woven is not None:
+                if woven is None:
+                    missed.append(function)
+                else:
                     function.__code__ = woven
                     self._swapped.append(weakref.ref(function))
-                    count += 1
-        return count
+        return missed
 
     def swap_one(self, function: types.FunctionType) -> bool:
         """The same for one function known already."""
