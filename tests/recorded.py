@@ -37,3 +37,8 @@ def same_numbers(recording: Recording, value: Any, tensor: Any) -> bool:
         one == other or (isinstance(one, float) and math.isnan(one) and math.isnan(other))
         for one, other in zip(found, expected, strict=True)
     )
+
+
+def incomplete(recording: Recording) -> list[Any]:
+    """The notes that something was lost."""
+    return [note for note in recording.notes if note.kind == "incomplete"]

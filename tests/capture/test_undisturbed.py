@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="a model needs torch")
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from recorded import bindings, record_call, same_numbers  # noqa: E402
+from recorded import bindings, incomplete, record_call, same_numbers  # noqa: E402
 from snippets import tiny_models  # noqa: E402
 
 import stillframe  # noqa: E402
@@ -57,7 +57,7 @@ def test_training_comes_out_bit_by_bit_the_same(recompute, values, tmp_path):
     recorded, recording = record_call(tmp_path / "x.still", lambda: tiny_models.train(recompute), values=values)
     assert len(plain) == len(recorded) > 40
     assert all(torch.equal(one, other) for one, other in zip(plain, recorded, strict=True))
-    assert recording.event_count > 200 and not recording.notes
+    assert recording.event_count > 200 and not incomplete(recording)
 
 
 def test_llama_comes_out_bit_by_bit_the_same(tmp_path):
@@ -115,7 +115,7 @@ def test_a_second_recording_is_refused_and_the_first_goes_on(tmp_path):
 
 def test_two_threads(tmp_path):
     same, recording = record_call(tmp_path / "x.still", tiny_models.two_threads)
-    assert same and not recording.notes
+    assert same and not incomplete(recording)
     frames = [f for f in recording.frames.values() if recording.functions[f.function].qualname == "Attention.forward"]
     assert len(frames) == 2 * (20 + 20) + 2 * 2
     assert len({frame.thread for frame in frames}) == 3

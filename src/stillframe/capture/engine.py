@@ -189,9 +189,7 @@ class Engine:
     def _watch_interactive(self, functions: Iterable[types.FunctionType]) -> None:
         """Weave what was typed in a notebook or at a prompt, and say what has no text to weave."""
         paths = {
-            f.__code__.co_filename: f.__module__ or ""
-            for f in functions
-            if f.__code__.co_filename.startswith("<")
+            f.__code__.co_filename: f.__module__ or "" for f in functions if f.__code__.co_filename.startswith("<")
         }
         for path, module in paths.items():
             if self.scope.of(path, module).in_scope:

@@ -37,8 +37,8 @@ def about_constant(value: Any) -> dict[str, Any]:
             if value.bit_length() <= 256
             else {"kind": "int", "bits": value.bit_length()}
         )
-    if kind is bool:
-        return {"kind": "bool", "value": value}
+    if kind in (bool, float):
+        return {"kind": kind.__name__, "value": value}
     if kind is str:
         about: dict[str, Any] = {"kind": "str", "value": value[:MAX_TEXT].encode("utf-8", "replace").decode()}
         return about | {"length": len(value)} if len(value) > MAX_TEXT else about

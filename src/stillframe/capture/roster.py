@@ -84,7 +84,9 @@ class Roster:
     def _missed(self, functions: Iterable[types.FunctionType]) -> None:
         names: dict[str, list[str]] = defaultdict(list)
         for function in functions:
-            names[function.__code__.co_filename].append(f"{function.__qualname__} (line {function.__code__.co_firstlineno})")
+            names[function.__code__.co_filename].append(
+                f"{function.__qualname__} (line {function.__code__.co_firstlineno})"
+            )
         for path, group in names.items():
             more = f" and {len(group) - 5} more" if len(group) > 5 else ""
             self.refuse(

@@ -62,8 +62,9 @@ class ValueKeeper:
         self.known: dict[int, Known] = {}
         self._gone: list[weakref.ref[Any]] = []  # references whose object is no more, to be dropped soon
         self._on_gone = self._gone.append
+        self._beginnings: dict[tuple[type, tuple[str, ...]], str] = {}
         self._handlers: dict[type, Callable[[Any, int], int]] = {}
-        self.immediates: dict[type, dict[Any, int]] = {int: {}, bool: {}, type(None): {}, str: {}}
+        self.immediates: dict[type, dict[Any, int]] = {int: {}, bool: {}, type(None): {}, str: {}, float: {}}
         self.tensors: TensorShelf | None = None
         self._interned: dict[Any, int] = {}
         self._rows: list[int] = []  # seven numbers a value
@@ -106,8 +107,6 @@ class ValueKeeper:
             handler = self._of_constant
         elif issubclass(kind, self._tensor_type):
             handler = self._of_tensor
-        elif kind is float:
-            handler = self._of_float
         elif kind is tuple:
             handler = self._of_tuple
         elif kind is slice:
@@ -133,13 +132,14 @@ class ValueKeeper:
             about = {"kind": "tuple", "type": "torch.Size", "length": len(value), "items": self._all(value, 0)}
         else:
             about = about_constant(value)
+        if type(value) is float and (value == 0.0 or value != value):
+            return self._interned_row(
+                (float, repr(value)), about
+            )  # 0.0 and -0.0 are equal, and no NaN is equal to itself
         number = self._row(about)
         if len(plain) < 20_000 and not (type(value) is str and len(value) > MAX_TEXT):
             plain[value] = number
         return number
-
-    def _of_float(self, value: Any, depth: int) -> int:
-        return self._interned_row((float, repr(value)), {"kind": "float", "value": value})
 
     def _of_tensor(self, value: Any, depth: int) -> int:
         return self.tensor(value)
@@ -277,30 +277,41 @@ class ValueKeeper:
     def _of_container(self, value: Any, depth: int) -> int:
         kind = type(value)
         length = length_of(value, kind)
-        keys: list[str] = []
-        items: list[int] = []
+        if depth >= MAX_DEPTH:
+            key = (kind, length)
+            number = self._interned.get(key)
+            return (
+                number
+                if number is not None
+                else self._interned_row(key, f'{self._container_text(kind, ())},"length":{length},"items":[]}}')
+            )
         if issubclass(kind, dict):
-            name = "dict"
-            if depth < MAX_DEPTH:
-                pairs = list(itertools.islice(dict.items(value), MAX_ITEMS))
-                keys, items = [key_text(key) for key, _ in pairs], [self.of(one, depth + 1) for _, one in pairs]
+            pairs = dict.items(value) if length <= MAX_ITEMS else itertools.islice(dict.items(value), MAX_ITEMS)
+            keys = tuple([key_text(key) for key, _ in pairs])
+            items = [self.of(one, depth + 1) for one in itertools.islice(dict.values(value), MAX_ITEMS)]
         else:
-            name = next(name for base, name in SEQUENCES.items() if issubclass(kind, base))
-            if depth < MAX_DEPTH:
-                items = self._all(elements_of(value, kind), depth)
-            names = getattr(kind, "_fields", None)
-            if issubclass(kind, tuple) and isinstance(names, tuple):
-                keys = [str(one) for one in names[:MAX_ITEMS]]
-        if not keys and kind.__module__ == "builtins":
-            text = f'{{"kind":"{name}","length":{length},"items":{items}}}'
-            return self._interned_row(text, text)
-        about: dict[str, Any] = {"kind": name, "length": length, "items": items}
-        if keys:
-            about["keys"] = keys
-        if kind.__module__ != "builtins":
-            about["type"] = type_name(kind)
-        text = json.dumps(about)
+            items = self._all(elements_of(value, kind), depth)
+            names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+            keys = tuple([str(one) for one in names[:MAX_ITEMS]]) if isinstance(names, tuple) else ()
+        text = f'{self._container_text(kind, keys)},"length":{length},"items":{items}}}'
         return self._interned_row(text, text)
+
+    def _container_text(self, kind: type, keys: tuple[str, ...]) -> str:
+        """The beginning of a container's description as JSON text, the same for all of a type with these keys."""
+        text = self._beginnings.get((kind, keys))
+        if text is None:
+            name = (
+                "dict" if issubclass(kind, dict) else next(n for base, n in SEQUENCES.items() if issubclass(kind, base))
+            )
+            about: dict[str, Any] = {"kind": name}
+            if keys:
+                about["keys"] = keys
+            if kind.__module__ != "builtins":
+                about["type"] = type_name(kind)
+            text = json.dumps(about)[:-1]
+            if len(self._beginnings) < 5_000:
+                self._beginnings[kind, keys] = text
+        return text
 
     def _all(self, values: Iterable[Any], depth: int) -> list[int]:
         return [self.of(one, depth + 1) for one in itertools.islice(values, MAX_ITEMS)]
