@@ -1,0 +1,308 @@
+"""Takes a function's statements and the events of one of its calls; gives the statements that ran, and those that may have.
+
+Must not know what the values were, except the truth of conditions: only where control was, and where it can have gone.
+
+An event proves that its statement was begun. Between two events control went from one statement to another: what lies
+between them and tells nothing (`pass`, an import, `self.n += 1`) was begun too, if the way was the plain one; if an exception
+may have cut it short, only what certainly follows is said to have run, and what may have is said to be unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from stillframe.reading.branches import Condition, constant_truth
+from stillframe.reading.statements import (
+    JUMPS,
+    LOOPS,
+    SIMPLE_AND_SAFE,
+    TRIES,
+    WITHS,
+    Block,
+    Body,
+    Defined,
+    Span,
+    Statement,
+    results_of,
+    span,
+    span_of,
+)
+from stillframe.records import Site
+
+Next = tuple[Statement | None, bool]  # what is begun next, and whether that is certain; None: nothing can be
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """That control was at a site: `site` is None where only the line is known. `truth` is that of a test's operand.
+
+    `counts`: for a value that is unpacked, whether it has as many items as there are targets.
+    """
+
+    statement: Statement
+    site: Site | None
+    truth: bool | None = None
+    fits: bool = False
+
+
+class Execution:
+    """What one call did. `certain` were begun, `maybe` may have been; `entered` are blocks of handlers and cases entered."""
+
+    def __init__(self, body: Body, conditions: dict[Span, Condition], seen: Sequence[Seen], *, returned: bool) -> None:
+        """`seen` in order. `returned`: the call is known to have come to an end without an exception."""
+        self.certain: set[Statement] = set()
+        self.maybe: set[Statement] = set()
+        self.entered: set[Block] = set()
+        self._body, self._conditions = body, conditions
+        self._follow(seen, returned)
+
+    # ---- from event to event
+
+    def _follow(self, seen: Sequence[Seen], returned: bool) -> None:
+        if not self._body.root.statements:
+            return
+        self._walk(self._body.root.statements[0], True)
+        for one in seen:
+            self._begin(one.statement)
+            if one.site is not None and one.site.id in self._body.handler_of:
+                self._enter(self._body.handler_of[one.site.id])
+        for before, after in zip(seen, seen[1:], strict=False):
+            self._between(before, after)
+        if seen and returned:
+            self._to_the_end(seen[-1])
+        elif seen:
+            self._go_on(seen[-1])
+        elif returned:
+            self._all_of(self._body.root.statements)
+
+    def _begin(self, statement: Statement) -> None:
+        """A statement was begun: so were all before it in its block, and all that it is within."""
+        self.certain.add(statement)
+        self._all_of(statement.block.statements[: statement.at])
+        owner = statement.block.owner
+        if owner is None:
+            return
+        if owner not in self.certain or isinstance(owner.node, TRIES):
+            self._begin(owner)
+        if isinstance(owner.node, TRIES) and statement.block.part != "body":
+            tried = owner.part("body")
+            done = statement.block.part == "orelse"
+            if tried is not None and tried.statements:
+                self._all_of(tried.statements if done else tried.statements[:1])
+
+    def _enter(self, block: Block) -> None:
+        self.entered.add(block)
+        owner = block.owner
+        if owner is not None:
+            tried = owner.part("body")
+            if tried is not None and isinstance(owner.node, TRIES):
+                self._all_of(tried.statements[:1])
+        self._walk(block.statements[0] if block.statements else None, True)
+
+    def _all_of(self, statements: Iterable[Statement]) -> None:
+        """Statements that control passed. One that should have told of it, and did not, is not sure."""
+        for statement in statements:
+            if statement in self.certain:
+                continue
+            (self.maybe if statement.sites else self.certain).add(statement)
+            if isinstance(statement.node, TRIES):
+                tried = statement.part("body")
+                self._walk(tried.statements[0] if tried and tried.statements else None, True)
+
+    def _between(self, before: Seen, after: Seen) -> None:
+        first, last = before.statement, after.statement
+        self._go_on(before)
+        if isinstance(first.node, JUMPS) or (first is last and not isinstance(first.node, LOOPS)):
+            return
+        within = {first, *first.above}
+        meeting = next((one for one in (last, *last.above) if one in within or one.block in _blocks_of(first)), None)
+        if meeting is None:
+            return
+        inner = first  # the statement that holds `first` in the block where the two ways part, or `meeting` itself
+        passed: list[tuple[Block, int]] = []
+        while inner.block is not meeting.block and inner is not meeting:
+            passed.append((inner.block, inner.at))
+            owner = inner.block.owner
+            if owner is None:
+                return
+            inner = owner
+        if inner is meeting and self._is_cut(first, after, meeting):
+            return
+        if any(_is_with(block.owner) for block, _ in passed if block.owner is not meeting):
+            return  # what stands after it in there was begun only if nothing was swallowed: _go_on has said how far that is sure
+        for block, at in passed:
+            self._all_of(block.statements[at + 1 :])
+        if inner is not meeting:
+            if inner.at < meeting.at:
+                self._all_of(inner.block.statements[inner.at + 1 : meeting.at])
+            else:  # round a loop whose head tells nothing
+                self._all_of(inner.block.statements[inner.at + 1 :])
+
+    def _is_cut(self, first: Statement, after: Seen, meeting: Statement) -> bool:
+        """Whether control went from one part of a statement to another by an exception, or may have."""
+        if not isinstance(meeting.node, TRIES):
+            return False
+        if after.site is not None and after.site.id in self._body.handler_of:
+            return True
+        part = next((one.block for one in (after.statement, *after.statement.above) if one.block.owner is meeting), None)
+        return part is not None and part.part in ("finalbody", "handler")
+
+    def _to_the_end(self, last: Seen) -> None:
+        """The call returned after its last event: what was still to come was begun."""
+        self._go_on(last)
+        statement: Statement | None = last.statement
+        if isinstance(last.statement.node, JUMPS) or any(map(_is_with, last.statement.above)):
+            return
+        while statement is not None:
+            self._all_of(statement.block.statements[statement.at + 1 :])
+            statement = statement.block.owner
+
+    # ---- from a statement on, without events
+
+    def _go_on(self, last: Seen) -> None:
+        self._walk(*self._after(last))
+
+    def _walk(self, statement: Statement | None, certain: bool) -> None:
+        """Mark what is begun from `statement` on as long as nothing would tell of it."""
+        steps = 0
+        while statement is not None and steps <= len(self._body.statements):
+            if certain:
+                self.certain.add(statement)
+            else:
+                self.maybe.add(statement)
+            statement, sure = self._past_silent(statement)
+            certain = certain and sure
+            steps += 1
+
+    def _past_silent(self, statement: Statement) -> Next:
+        """What comes after a statement that was begun and told nothing; nothing, if it would have told by then."""
+        node = statement.node
+        if isinstance(node, TRIES):
+            return _first(statement.part("body")), True
+        if isinstance(node, ast.If | ast.While):
+            truth = constant_truth(node.test)
+            return (None, False) if truth is None else (self._chosen(statement, truth), True)
+        if isinstance(node, JUMPS) or statement.sites:
+            return None, False
+        if isinstance(node, ast.ClassDef):
+            return _first(statement.part("body")), False
+        following, sure = self._next(statement)
+        return following, sure and _is_safe(node)
+
+    def _after(self, last: Seen) -> Next:
+        """What is begun after an event, and whether that is certain."""
+        statement, site = last.statement, last.site
+        node = statement.node
+        if site is None or isinstance(node, JUMPS):
+            return None, False
+        if site.id in self._body.handler_of:
+            return _first(self._body.handler_of[site.id]), True
+        if isinstance(node, ast.If | ast.While):
+            condition = self._conditions.get(span_of(site))
+            if site.kind != "test" or last.truth is None or condition is None or condition.test is not node.test:
+                return None, False
+            outcome = condition.outcome(span_of(site), last.truth)
+            return (None, False) if outcome is None else (self._chosen(statement, outcome), True)
+        if isinstance(node, ast.For | ast.AsyncFor):
+            if site.kind == "bind" and site.use == "iterate":
+                return _first(statement.part("body")), True
+            told = any(one.kind == "bind" and one.use == "iterate" for one in statement.sites)
+            return (self._chosen(statement, False), False) if told else (_first(statement.part("body")), False)
+        if isinstance(node, WITHS):
+            last_item = node.items[-1].optional_vars
+            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(site, last_item)
+        if isinstance(node, ast.Match):
+            following, _ = self._next(statement)
+            return following, False
+        return self._after_simple(statement, site, last.fits)
+
+    def _after_simple(self, statement: Statement, site: Site, fits: bool) -> Next:
+        node = statement.node
+        following, sure = self._next(statement)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if site.kind == "store":
+                return following, sure and len(targets) == 1 and isinstance(targets[0], ast.Subscript)
+            done = site.kind == "bind" or (site.kind == "value" and _is_result(site, node.value))
+            if not done:
+                return (following, False) if _tells_late(node) else (None, False)
+            safe = all(isinstance(target, ast.Name) or (fits and _is_names(target)) for target in targets)
+            return following, sure and safe
+        if isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Yield | ast.YieldFrom) or not results_of(node.value):
+                return following, False
+            return (following, sure) if site.kind == "value" and _is_result(site, node.value) else (None, False)
+        if isinstance(node, ast.AugAssign):
+            return following, sure and site.kind in ("bind", "store")
+        return following, False
+
+    def _chosen(self, statement: Statement, outcome: bool) -> Statement | None:
+        """Where an `if` or a loop goes on."""
+        part = statement.part("body" if outcome else "orelse")
+        return _first(part) if part is not None else self._next(statement)[0]
+
+    def _next(self, statement: Statement) -> Next:
+        """What is begun once a statement has come to its end."""
+        sure = True
+        while statement.following is None:
+            owner, part = statement.block.owner, statement.block.part
+            if owner is None:
+                return None, False
+            if isinstance(owner.node, LOOPS) and part == "body":
+                return self._round(owner)
+            if isinstance(owner.node, TRIES) and part != "finalbody":
+                onward = [owner.part("orelse")] if part == "body" else []
+                block = next((one for one in [*onward, owner.part("finalbody")] if one is not None), None)
+                if block is not None:
+                    return _first(block), sure
+            if isinstance(owner.node, (*WITHS, *TRIES, ast.ClassDef)):
+                sure = sure and isinstance(owner.node, TRIES) and part != "finalbody"
+            statement = owner
+        return statement.following, sure
+
+    def _round(self, loop: Statement) -> Next:
+        """What is begun once the body of a loop has come to its end, and nothing tells of another round."""
+        if isinstance(loop.node, ast.While):
+            return (_first(loop.part("body")), True) if constant_truth(loop.node.test) else (None, False)
+        return self._chosen(loop, False), False
+
+
+def _first(block: Block | None) -> Statement | None:
+    return block.statements[0] if block is not None and block.statements else None
+
+
+def _blocks_of(statement: Statement) -> list[Block]:
+    return [statement.block, *(owner.block for owner in statement.above)]
+
+
+def _is_with(statement: Statement | None) -> bool:
+    return statement is not None and isinstance(statement.node, WITHS)
+
+
+def _is_safe(node: ast.stmt) -> bool:
+    """Whether a statement that tells nothing cannot raise."""
+    if isinstance(node, Defined):
+        arguments = node.args
+        plain = not node.decorator_list and not arguments.defaults and not any(arguments.kw_defaults)
+        return plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
+    return isinstance(node, SIMPLE_AND_SAFE) or (isinstance(node, ast.AnnAssign) and node.value is None)
+
+
+def _is_result(site: Site, value: ast.expr) -> bool:
+    return any(span_of(site) == span(result) for result in results_of(value))
+
+
+def _tells_late(node: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether the value is an `and` or `or`, of which only operands tell, and no name tells what it was bound to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return isinstance(node.value, ast.BoolOp) and not all(isinstance(target, ast.Name) for target in targets)
+
+
+def _is_names(target: ast.expr) -> bool:
+    return isinstance(target, ast.Tuple | ast.List) and all(isinstance(one, ast.Name) for one in target.elts)
+
+
+def _ends(site: Site, target: ast.expr) -> bool:
+    return span_of(site) == span(target)

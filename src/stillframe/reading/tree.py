@@ -1,0 +1,335 @@
+"""Takes a recording; gives the way through the model: calls and, within each, the tensors it made and the names they got.
+
+Must not know how a tree is drawn: a step has a depth, and that is all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stillframe.reading.bindings import Bound, bound_by, items_of
+from stillframe.reading.describe import Described, describe
+from stillframe.reading.fold import runs_of
+from stillframe.reading.index import Index, Place
+from stillframe.records import Event, Frame, Mark, Site
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function in scope. `times` neighbours are equal to it; this is the first, `paths` are the modules of all.
+
+    `path` is the module's path ("" for a root or a plain function), `class_name` "" if it is no module's method. `left_out`
+    counts calls directly in it, with all they called, in which no tensor was made.
+    """
+
+    depth: int
+    frame: int
+    function: str
+    path: str
+    class_name: str
+    paths: tuple[str, ...]
+    times: int
+    phase: str
+    place: Place
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A tensor at a place: what an expression gave, and the name it got ("" if none; "return" for what is returned).
+
+    `made` is whether this state of the tensor is seen here for the first time; `how` as in bindings.Bound, or "unnamed".
+    """
+
+    depth: int
+    event: int
+    frame: int
+    name: str
+    how: str
+    expression: str
+    node: str
+    made: bool
+    times: int
+    place: Place
+    value: Described
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A `breakpoint()` that was met, with the names there and the ids of their values."""
+
+    depth: int
+    mark: int
+    frame: int
+    times: int
+    place: Place
+    names: tuple[tuple[str, int], ...]
+
+
+Step = Call | Op | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The steps in order, each under the last one of a smaller depth.
+
+    `left_out` counts the calls that are not among them, as no tensor was made in them; `unnamed` the tensors that got no name.
+    """
+
+    steps: tuple[Step, ...]
+    left_out: int
+    unnamed: int
+
+
+@dataclass(slots=True)
+class _Item:
+    """A call (`frame`), a tensor at an event (`event`), or a mark, before it is known whether and how it is shown."""
+
+    key: int
+    frame: Frame | None = None
+    event: Event | None = None
+    bound: Bound | None = None
+    value: int = 0
+    made: bool = False
+    mark: Mark | None = None
+    times: int = 1
+    others: list[Frame] = field(default_factory=list)
+
+
+def find_way(index: Index, *, everything: bool = False) -> Way:
+    """The way through the model. `everything`: also calls that made no tensor, and the unnamed links of expressions."""
+    return _Builder(index, everything).way()
+
+
+def find_ops(index: Index, *, everything: bool = False) -> tuple[Op, ...]:
+    """Every tensor that was made or got a name, in order; `everything`: also those only read or handed on."""
+    builder = _Builder(index, True)
+    ops = []
+    for frame, items in builder.items.items():
+        for item in items:
+            if item.event is not None and (everything or item.made or item.bound is not None):
+                ops.append(builder.op(item, item.event, frame, 0))
+    return tuple(sorted(ops, key=lambda op: op.event))
+
+
+class _Builder:
+    """One pass over the events sorts them into frames; what is left out and what is equal is decided from the leaves up."""
+
+    def __init__(self, index: Index, everything: bool) -> None:
+        self._index, self._source, self._everything = index, index.source, everything
+        self.items: dict[int, list[_Item]] = defaultdict(list)
+        self._numbers: dict[object, int] = {}
+        self._kinds: dict[int, object] = {}
+        self._seen: set[int] = set()
+        self._kept: dict[int, list[_Item]] = {}
+        self._left_out: dict[int, int] = defaultdict(int)
+        self._sort()
+
+    def way(self) -> Way:
+        order = sorted(self._source.frames.values(), key=lambda frame: -frame.first_event)
+        size: dict[int, int] = {}
+        keys: dict[int, int] = {}
+        for frame in [*order, None]:  # a frame's calls begin after it: so from the last to the first, the leaves come first
+            id = frame.id if frame else 0
+            kept, size[id] = [], 1
+            for item in self.items.get(id, ()):
+                if item.frame is None:
+                    kept.append(item)
+                    continue
+                size[id] += size[item.frame.id]
+                if self._everything or self._kept[item.frame.id]:
+                    item.key = keys[item.frame.id]
+                    kept.append(item)
+                else:
+                    self._left_out[id] += size[item.frame.id]
+            folded = self._folded(kept)
+            makes = any(item.frame is not None or item.made or item.mark is not None for item in folded)
+            self._kept[id] = folded if makes or self._everything else []
+            if frame is not None:
+                keys[id] = self._key_of(frame, folded)
+        left_out = 0 if self._everything else sum(not self._kept[frame.id] for frame in order)
+        unnamed = sum(item.made and item.bound is None for items in self.items.values() for item in items)
+        return Way(tuple(self._steps()), left_out, 0 if self._everything else unnamed)
+
+    # ---- sorting
+
+    def _sort(self) -> None:
+        sites, frames, source = self._source.sites, self._source.frames, self._source
+        marks = sorted(source.marks, key=lambda mark: mark.after_event, reverse=True)
+        last_return = self._returns()
+        for event in source.events():
+            while marks and marks[-1].after_event < event.index:
+                self._mark(marks.pop())
+            site = sites[event.site]
+            if site.kind == "enter":
+                frame = frames[event.frame] if event.frame else None
+                if frame is not None and frame.first_event == event.index:
+                    self.items[frame.caller].append(_Item(0, frame=frame))
+            elif site.kind == "param":
+                self._meet(event.value)
+            elif event.value and site.kind in ("value", "bind", "store"):
+                self._op(event, site, last_return)
+        while marks:
+            self._mark(marks.pop())
+
+    def _returns(self) -> dict[int, int]:
+        """The last event of each frame that stands in a `return`: the value returned, unless an exception came after it."""
+        sites = self._source.sites
+        found = {event.frame: event.index for event in self._source.events() if sites[event.site].use == "return"}
+        for raised in self._source.raised:
+            for frame in raised.frames:
+                found.pop(frame, None)
+        return found
+
+    def _op(self, event: Event, site: Site, last_return: dict[int, int]) -> None:
+        bounds = bound_by(self._source, event, site)
+        if site.use == "return" and last_return.get(event.frame) != event.index:
+            bounds = ()
+        of_names = {bound.value for bound in bounds}
+        for value in [event.value, *(items_of(self._source, event.value) or ())]:
+            if self._is_tensor(value):
+                made = self._meet(value)
+                if value not in of_names and value == event.value:
+                    self._add(event, None, value, made)
+                for bound in bounds:
+                    if bound.value == value:
+                        self._add(event, bound, value, made)
+                    elif bound.value == event.value and value != event.value and made:
+                        self._add(event, bound, value, made)
+
+    def _add(self, event: Event, bound: Bound | None, value: int, made: bool) -> None:
+        about = self._source.value(value).about
+        name = (bound.name, bound.how) if bound else None
+        key = (event.site, name, str(about.get("shape")), about.get("dtype"))
+        self.items[event.frame].append(_Item(self._number(key), event=event, bound=bound, value=value, made=made))
+
+    def _mark(self, mark: Mark) -> None:
+        self.items[mark.frame].append(_Item(self._number(("mark", mark.path, mark.line)), mark=mark))
+
+    def _meet(self, value: int) -> bool:
+        """Take note of a value and of what is in it; whether it is met for the first time."""
+        if not value or value in self._seen:
+            return False
+        self._seen.add(value)
+        for item in items_of(self._source, value) or ():
+            if not self._is_tensor(item):
+                self._meet(item)
+        return True
+
+    def _is_tensor(self, value: int) -> bool:
+        return bool(value) and self._source.value(value).about.get("kind") == "tensor"
+
+    def _number(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    # ---- folding
+
+    def _key_of(self, frame: Frame, items: Sequence[_Item]) -> int:
+        module = self._index.module_of(frame)
+        inner = tuple((item.key, item.times) for item in items)
+        return self._number((frame.function, frame.phase, module.class_name if module else "", inner))
+
+    def _folded(self, items: list[_Item]) -> list[_Item]:
+        folded: list[_Item] = []
+        for run in runs_of([item.key for item in items]):
+            for at in range(run.start, run.start + run.length):
+                item = items[at]
+                item.times = run.times
+                if item.frame is not None:
+                    again = [items[at + time * run.length] for time in range(1, run.times)]
+                    item.others = [other.frame for other in again if other.frame is not None]
+                folded.append(item)
+        return folded
+
+    # ---- showing
+
+    def _steps(self) -> Iterator[Step]:
+        waiting: list[tuple[int, int, Iterator[_Item]]] = [(0, 0, iter(self._kept[0]))]
+        named: dict[int, set[int]] = defaultdict(set)
+        while waiting:
+            depth, frame, items = waiting[-1]
+            item = next(items, None)
+            if item is None:
+                waiting.pop()
+            elif item.frame is not None:
+                yield self._call(item, item.frame, depth)
+                waiting.append((depth + 1, item.frame.id, iter(self._kept[item.frame.id])))
+            elif item.mark is not None:
+                yield self._stop(item.mark, item.times, depth)
+            elif item.event is not None:
+                if self._everything or self._is_shown(item, named[frame]):
+                    yield self.op(item, item.event, frame, depth)
+                named[frame].add(item.value)
+
+    def _is_shown(self, item: _Item, named: set[int]) -> bool:
+        """Names always; what is returned or left unnamed by a statement only if it is not there already under a name."""
+        if item.bound is None:
+            return False
+        return item.bound.how not in ("return", "yield", "expression") or item.value not in named
+
+    def _call(self, item: _Item, frame: Frame, depth: int) -> Call:
+        function = self._source.functions[frame.function]
+        modules = [module for module in map(self._index.module_of, (frame, *item.others)) if module is not None]
+        return Call(
+            depth,
+            frame.id,
+            function.qualname,
+            modules[0].path if modules else "",
+            modules[0].class_name if modules else "",
+            tuple(dict.fromkeys(module.path for module in modules)),
+            item.times,
+            frame.phase,
+            self._index.function_place(function),
+            self._left_out[frame.id],
+        )
+
+    def op(self, item: _Item, event: Event, frame: int, depth: int) -> Op:
+        site, bound = self._source.sites[event.site], item.bound
+        return Op(
+            depth,
+            event.index,
+            frame,
+            bound.name if bound else "",
+            bound.how if bound else "unnamed",
+            self._index.text(site),
+            site.node,
+            item.made,
+            item.times,
+            self._index.place(site),
+            describe(self._source, item.value),
+        )
+
+    def _stop(self, mark: Mark, times: int, depth: int) -> Stop:
+        known = (file.package_path for file in self._source.files.values() if file.path == mark.path)
+        place = Place(next(known, mark.path.rpartition("/")[2]), mark.line)
+        return Stop(depth, mark.id, mark.frame, times, place, tuple(mark.names.items()))
+
+
+def paths_text(paths: Iterable[str]) -> str:
+    """Module paths that differ in one number as one: "model.layers.0–1"; others joined by commas."""
+    known = list(paths)
+    parts = [path.split(".") for path in known]
+    if len(known) < 2 or len({len(one) for one in parts}) != 1:
+        return ", ".join(known)
+    columns = list(zip(*parts, strict=True))
+    differing = [at for at, column in enumerate(columns) if len(set(column)) > 1]
+    if len(differing) != 1 or not all(_NUMBER.fullmatch(one) for one in columns[differing[0]]):
+        return ", ".join(known)
+    numbers = sorted(map(int, columns[differing[0]]))
+    return ".".join([*parts[0][: differing[0]], _spans(numbers), *parts[0][differing[0] + 1 :]])
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """ "0–3,5" for 0, 1, 2, 3, 5."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}–{high}" for low, high in spans)
