@@ -55,7 +55,7 @@ class Engine:
             self.recorder.add_file,
             lambda subject, why: self.recorder.note("unwoven", subject, why),
         )
-        self._reach = Reach(self._is_wanted)
+        self._reach = Reach(self._is_wanted, _is_module_class)
         self._watched = 0
         self._seen_classes: set[type] = set()
         self._hooks = Hooks()
@@ -322,11 +322,10 @@ def refuse_second() -> None:
         )
 
 
+def _is_module_class(kind: type) -> bool:
+    return "torch" in sys.modules and issubclass(kind, sys.modules["torch.nn.modules.module"].Module)
+
+
 def _module_classes(kinds: Iterable[type]) -> list[type]:
     """Those of the classes that are of torch modules."""
-    if "torch" not in sys.modules:
-        return []
-    base = sys.modules["torch.nn.modules.module"].Module
-    return sorted(
-        (kind for kind in kinds if issubclass(kind, base)), key=lambda kind: (kind.__module__, kind.__qualname__)
-    )
+    return sorted(filter(_is_module_class, kinds), key=lambda kind: (kind.__module__, kind.__qualname__))

@@ -183,7 +183,11 @@ def make_observers(
             events += (site, address, owner)
         for argument in arguments:  # of an object that is known it is enough to say which it is
             site += 1
-            events += (site, address, tensor(argument, site) if type(argument) is plain_tensor else reference(argument, 1))
+            events += (
+                site,
+                address,
+                tensor(argument, site) if type(argument) is plain_tensor else reference(argument, 1),
+            )
         add(events)
 
     def base(site: int, value: Any) -> Any:

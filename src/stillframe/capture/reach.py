@@ -2,7 +2,9 @@
 
 Knows no weaving. The answer is an over-estimate on purpose: a function that is watched and never called costs nothing. A
 call is followed by the names in its code: globals directly, methods by their name among the classes met so far, registries
-(a dict of functions, or an object that holds one) into all their entries. Wrappers are followed to what they wrap.
+(a dict of functions, or an object that holds one) into all their entries. Wrappers are followed to what they wrap. Left out
+is what builds or loads a model instead of running it (`__init__` and class methods of model classes), and how Python looks
+up an attribute.
 """
 
 from __future__ import annotations
@@ -14,22 +16,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _REGISTRY_SIZE = 400
+_ATTRIBUTE_LOOKUP = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__delattr__"})
 
 
 @dataclass(slots=True)
 class Reach:
     """What has been reached so far; grows with each class and name added.
 
-    `wanted(function)` says whether a function is in scope at all. `functions` is in the order of discovery, without wrappers.
+    `wanted(function)` says whether a function is in scope at all, `is_model(class)` whether a class is a torch module's.
+    `functions` is in the order of discovery, without wrappers; all are of packages that a class or function was added from.
     """
 
     wanted: Callable[[types.FunctionType], bool]
+    is_model: Callable[[type], bool]
     functions: dict[int, types.FunctionType] = field(default_factory=dict)
     wrappers: dict[int, types.FunctionType] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _classes: dict[int, type] = field(default_factory=dict)
     _objects: dict[int, Any] = field(default_factory=dict)
     _methods: dict[str, list[Any]] = field(default_factory=dict)
+    _packages: set[str] = field(default_factory=set)
     _pending: list[types.FunctionType] = field(default_factory=list)
 
     def add_names(self, names: Iterable[str]) -> None:
@@ -43,11 +49,13 @@ class Reach:
 
     def add_class(self, kind: type, *, package: str) -> None:
         """Objects of this class take part. Only base classes of the same top-level package are looked into."""
+        self._packages.add(package)
         self._class(kind, package)
         self._drain()
 
     def add_function(self, function: Any) -> None:
         """A function that is called by somebody."""
+        self._packages.update(_package_of(one.__module__) for one in _functions_behind(function))
         self._thing(function)
         self._drain()
 
@@ -99,7 +107,10 @@ class Reach:
             if id(base) in self._classes or _package_of(base.__module__) != package:
                 continue
             self._classes[id(base)] = base
+            model = self.is_model(kind)
             for name, thing in base.__dict__.items():
+                if name in _ATTRIBUTE_LOOKUP or model and (name == "__init__" or isinstance(thing, classmethod)):
+                    continue
                 if name in self._names or name in ("forward", "__call__"):
                     self._thing(thing)
                 else:
@@ -109,7 +120,9 @@ class Reach:
         """Take in the functions behind a function, method, property or wrapper."""
         for function in _functions_behind(thing):
             key = id(function)
-            if key in self.functions or key in self.wrappers or not self.wanted(function):
+            if key in self.functions or key in self.wrappers or _package_of(function.__module__) not in self._packages:
+                continue
+            if not self.wanted(function):
                 continue
             if hasattr(function, "__wrapped__"):
                 self.wrappers[key] = function
