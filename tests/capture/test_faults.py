@@ -47,7 +47,7 @@ def test_a_fault_in_the_observer_is_counted_and_said(tmp_path, monkeypatch):
     monkeypatch.setattr(values.ValueKeeper, "object_number", faulty)
     recording = plain_and_recorded(tmp_path / "x.still")
     notes = [note for note in recording.notes if note.kind == "incomplete"]
-    assert len(notes) >= 1 and "injected" in notes[0].reason and "times" in notes[0].reason
+    assert any("injected" in note.reason and "times" in note.reason for note in notes)
     assert recording.event_count > 100
 
 

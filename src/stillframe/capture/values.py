@@ -286,9 +286,9 @@ class ValueKeeper:
                 else self._interned_row(key, f'{self._container_text(kind, ())},"length":{length},"items":[]}}')
             )
         if issubclass(kind, dict):
-            pairs = dict.items(value) if length <= MAX_ITEMS else itertools.islice(dict.items(value), MAX_ITEMS)
+            pairs = list(dict.items(value) if length <= MAX_ITEMS else itertools.islice(dict.items(value), MAX_ITEMS))
             keys = tuple([key_text(key) for key, _ in pairs])
-            items = [self.of(one, depth + 1) for one in itertools.islice(dict.values(value), MAX_ITEMS)]
+            items = [self.of(one, depth + 1) for _, one in pairs]
         else:
             items = self._all(elements_of(value, kind), depth)
             names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
