@@ -27,8 +27,20 @@ from stillframe.recording.writer import StillWriter
 from stillframe.target.build import build
 from stillframe.target.inputs import make_inputs
 from stillframe.target.scenario import scenario_called
-from stillframe.target.script import run_module, run_script
-from stillframe.target.spec import Spec
+from stillframe.target.script import Interrupted, run_module, run_script
+from stillframe.target.spec import Spec, parse_spec
+
+__all__ = [
+    "IncompleteWarning",
+    "Interrupted",
+    "Outcome",
+    "Session",
+    "ValuePolicy",
+    "parse_spec",
+    "record",
+    "record_script",
+    "record_target",
+]
 
 BREAKPOINT_MODES = ("mark", "prompt", "off")
 _VERSIONED = ("stillframe", "torch", "transformers")

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from stillframe.cli import read, run, show
-from stillframe.cli.output import prepare_output
 from stillframe.errors import StillframeError
 
-_DESCRIPTION = "Reads LLM source code by running it: one run, recorded expression by expression, to be looked at afterwards."
+_DESCRIPTION = (
+    "Reads LLM source code by running it: one run, recorded expression by expression, to be looked at afterwards."
+)
 _EPILOG = "Begin with: stillframe read llama"
 
 
@@ -46,7 +47,6 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. What a person can have done wrong is said on standard error, without a traceback."""
-    prepare_output()
     parser = make_parser()
     options = parser.parse_args(arguments)
     if options.command is None:

@@ -13,13 +13,6 @@ from collections.abc import Callable, Iterable
 from stillframe.views.document import Document
 
 
-def prepare_output() -> None:
-    """Let standard output and error take any text."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-
-
 def show(document: Document) -> None:
     """Write a screen."""
     from stillframe.views.text import write
@@ -34,7 +27,9 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def running(command: Callable[[], int]) -> int:
-    """Run a command that only writes, and give its exit code. A reader that goes away ends it quietly, as Ctrl-C does."""
+    """Run a command that only writes, and give its exit code. A reader that goes away ends it quietly."""
+    with contextlib.suppress(AttributeError, ValueError):
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = command()
         sys.stdout.flush()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stillframe.cli.output import running
 from stillframe.cli.show import show_file
+from stillframe.errors import StillframeError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,7 +26,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--text", metavar="TEXT", action="append", default=[], help="a text to run on; may be repeated")
     parser.add_argument("--batch", metavar="B", type=int, help="rows in the batch")
     parser.add_argument("--seq", metavar="T", type=int, help="tokens in a row")
-    parser.add_argument("--attn", metavar="NAME", default="", help="attention implementation: eager, sdpa, flex_attention")
+    parser.add_argument(
+        "--attn", metavar="NAME", default="", help="attention implementation: eager, sdpa, flex_attention"
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="makes the random weights (default: 0)")
     parser.add_argument("--no-values", action="store_true", help="keep shapes and other descriptions, no numbers")
     parser.add_argument("--inside", action="store_true", help="open calls into torch.nn, too")
@@ -44,7 +47,13 @@ def run(options: argparse.Namespace) -> int:
 
     sizes = {name: size for name, size in (("batch", options.batch), ("seq", options.seq)) if size is not None}
     spec = parse_spec(options.target, texts=options.text, attn=options.attn, seed=options.seed, **sizes)
-    outcome = record_target(spec, path, ValuePolicy(keep_bytes=not options.no_values), inside=options.inside)
+    try:
+        outcome = record_target(spec, path, ValuePolicy(keep_bytes=not options.no_values), inside=options.inside)
+    except StillframeError:
+        raise
+    except BaseException as error:
+        print(f"stillframe: the model raised {type(error).__name__}; all up to it is in {path}", file=sys.stderr)
+        raise
     if outcome.incomplete:
         print(f"stillframe: {path} is incomplete: {outcome.incomplete}", file=sys.stderr)
     return running(lambda: show_file(path, None, None, options.json, False))

@@ -24,15 +24,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="run an unmodified script, recorded",
         usage=_USAGE,
-        description="Runs an unmodified script or module as Python would, recorded. Everything after SCRIPT or MODULE is its own. "
-        "The exit code is the script's.",
+        description="Runs an unmodified script or module as Python would, recorded. Everything after SCRIPT or MODULE "
+        "is its own. The exit code is the script's.",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where the recording goes (default: SCRIPT.still here)")
     parser.add_argument(
         "--breakpoints",
         choices=BREAKPOINTS,
         default="mark",
-        help="what breakpoint() does: keep all names there and go on (mark), open the prompt (prompt), or nothing (off)",
+        help="what breakpoint() does: keep all names there and go on (mark), open the prompt, or nothing (off)",
     )
     parser.add_argument("--no-values", action="store_true", help="keep shapes and other descriptions, no numbers")
     parser.add_argument("--inside", action="store_true", help="open calls into torch.nn, too")
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         asked, found = f"The recording was to be written to {given}.", "That is the script itself."
         raise UsageError("recording-foreign-file", asked, found, "Name another file with -o.")
     check_writable(path)
-    from stillframe.session import ValuePolicy, record_script
+    from stillframe.session import Interrupted, ValuePolicy, record_script
 
     outcome = record_script(
         options.script,
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
     why = f" It is incomplete: {outcome.incomplete}" if outcome.incomplete else ""
     look = shlex.join(["stillframe", "show", given])
     print(f"stillframe: recorded in {given}; look at it with: {look}{why}", file=sys.stderr)
-    if type(outcome.exit_code) is not int:  # ended by Ctrl-C: whoever waits for the process must see that
+    if isinstance(outcome.exit_code, Interrupted):  # whoever waits for the process must see that
         _die_of_interrupt()
-    return outcome.exit_code
+    return int(outcome.exit_code)
 
 
 def _die_of_interrupt() -> None:

@@ -18,11 +18,11 @@ _DESCRIPTION = """\
 Shows a recording. Needs neither torch nor the model.
 
   (nothing)          what was run, the way through the model, and where to go next
-  path               the way through the model: calls, and the tensors made in each
-  ops                every tensor that was made or got a name, in order
-  source [FUNCTION]  source with what each line bound; lines that did not run are marked. FUNCTION is a qualified name or the end of
-                     one: LlamaAttention.forward, rotate_half. Without it, all functions that ran
-  value ID           one value: its numbers, where it was made and seen
+  path               the way through the model: calls, and the tensors that came up in each
+  ops                every tensor, in order, where it first came up or got a name
+  source [FUNCTION]  source with what each line bound; lines that did not run are marked. FUNCTION is a
+                     qualified name or the end of one: LlamaAttention.forward, rotate_half. Without it, all that ran
+  value ID           one value: its numbers, and where it was seen
   stack ID           who called whom on the way to a value (v12), an event (e12) or a frame (f12)
   dump               every record, as JSON lines"""
 

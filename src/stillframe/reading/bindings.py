@@ -20,8 +20,8 @@ Target = str | tuple["Target", ...]
 class Bound:
     """A name, as the source spells it, and the value it was bound to.
 
-    `how` is assign, param, loop, with, store (the object after it was written into), return, yield or expression (a bare
-    statement, which has no name).
+    `how` is assign, param, loop, with, store (the object after it was written into), return, yield or expression (a
+    bare statement, which has no name).
     """
 
     name: str
@@ -85,7 +85,11 @@ def _paired(source: Readable, target: Target, value: int) -> Iterator[tuple[str,
         return
     items = items_of(source, value)
     starred = [at for at, one in enumerate(target) if isinstance(one, str) and one.startswith("*")]
-    if items is None or len(starred) > 1 or (len(items) != len(target) if not starred else len(items) < len(target) - 1):
+    if (
+        items is None
+        or len(starred) > 1
+        or (len(items) != len(target) if not starred else len(items) < len(target) - 1)
+    ):
         yield flat_text(target), value
         return
     if not starred:

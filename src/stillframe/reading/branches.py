@@ -14,7 +14,9 @@ from stillframe.reading.statements import Body, Span, own_expressions, span
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition in a function: of an `if`, `while`, `assert`, ternary, comprehension or guard. `operands` by their places."""
+    """A condition in a function: of an `if`, `while`, `assert`, ternary, comprehension or guard. `operands` by their
+    places.
+    """
 
     test: ast.expr
     of: str
@@ -24,7 +26,8 @@ class Condition:
     def outcome(self, place: Span, truth: bool) -> bool | None:
         """The truth of the whole once the operand at `place` had this truth; None if a further operand had to be asked.
 
-        As Python asks operands in order and stops when it knows, the last one asked decides, whatever those before were.
+        As Python asks operands in order and stops when it knows, the last one asked decides, whatever those before
+        were.
         """
         return _climb(self.test, self.operands[place], truth)
 

@@ -21,7 +21,9 @@ _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c",
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The smallest and largest element (NaN left out; None: there is none, or they have no order), and what is not finite."""
+    """The smallest and largest element (NaN left out; None: there is none, or they have no order), and what is not
+    finite.
+    """
 
     min: int | float | None
     max: int | float | None
@@ -43,7 +45,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One value in short. `text` is "(2, 6, 7, 8) f32" for a tensor, else the value or what it is; `dtype` is without "torch.".
+    """One value in short. `text` is "(2, 6, 7, 8) f32" for a tensor, else the value or what it is; `dtype` is without
+    "torch.".
 
     `shape` is None if it is no tensor or its shape could not be had. `range` is None if no numbers were kept.
     """

@@ -13,7 +13,9 @@ from stillframe.reading.readable import Readable
 
 
 def dump_records(source: Readable) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All records, in an order in which what is referred to by frames and events comes first, values when they are first met."""
+    """All records, in an order in which what is referred to by frames and events comes first, values when they are
+    first met.
+    """
     yield "manifest", dict(source.manifest)
     for name, records in (
         ("file", source.files.values()),

@@ -1,10 +1,12 @@
-"""Takes a function's statements and the events of one of its calls; gives the statements that ran, and those that may have.
+"""Takes a function's statements and the events of one of its calls; gives the statements that ran, and those that may
+have.
 
 Must not know what the values were, except the truth of conditions: only where control was, and where it can have gone.
 
 An event proves that its statement was begun. Between two events control went from one statement to another: what lies
-between them and tells nothing (`pass`, an import, `self.n += 1`) was begun too, if the way was the plain one; if an exception
-may have cut it short, only what certainly follows is said to have run, and what may have is said to be unknown.
+between them and tells nothing (`pass`, an import, `self.n += 1`) was begun too, if the way was the plain one; if an
+exception may have cut it short, only what certainly follows is said to have run, and what may have is said to be
+unknown.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Seen:
 
 
 class Execution:
-    """What one call did. `certain` were begun, `maybe` may have been; `entered` are blocks of handlers and cases entered."""
+    """What one call did. `certain` were begun, `maybe` may have been; `entered` are blocks of handlers and cases
+    entered.
+    """
 
     def __init__(self, body: Body, conditions: dict[Span, Condition], seen: Sequence[Seen], *, returned: bool) -> None:
         """`seen` in order. `returned`: the call is known to have come to an end without an exception."""
@@ -64,6 +68,8 @@ class Execution:
         if not self._body.root.statements:
             return
         self._walk(self._body.root.statements[0], True)
+        if seen and not self._is_head(seen[0]):
+            self._pass(self._body.root.statements[0], seen[0].statement)
         for one in seen:
             self._begin(one.statement)
             if one.site is not None and one.site.id in self._body.handler_of:
@@ -73,7 +79,7 @@ class Execution:
         if seen and returned:
             self._to_the_end(seen[-1])
         elif seen:
-            self._go_on(seen[-1])
+            self._walk(*self._after(seen[-1]))
         elif returned:
             self._all_of(self._body.root.statements)
 
@@ -106,63 +112,73 @@ class Execution:
         for statement in statements:
             if statement in self.certain:
                 continue
-            (self.maybe if statement.sites else self.certain).add(statement)
-            if isinstance(statement.node, TRIES):
-                tried = statement.part("body")
-                self._walk(tried.statements[0] if tried and tried.statements else None, True)
+            (self.maybe if statement.tells else self.certain).add(statement)
+            if isinstance(statement.node, (*TRIES, ast.ClassDef)):
+                for block in statement.blocks:
+                    if block.head is None:
+                        self._all_of(block.statements)
 
     def _between(self, before: Seen, after: Seen) -> None:
         first, last = before.statement, after.statement
-        self._go_on(before)
-        if isinstance(first.node, JUMPS) or (first is last and not isinstance(first.node, LOOPS)):
+        if isinstance(first.node, JUMPS):
             return
-        within = {first, *first.above}
-        meeting = next((one for one in (last, *last.above) if one in within or one.block in _blocks_of(first)), None)
-        if meeting is None:
-            return
-        inner = first  # the statement that holds `first` in the block where the two ways part, or `meeting` itself
+        meeting = _meeting(first, last)
         passed: list[tuple[Block, int]] = []
-        while inner.block is not meeting.block and inner is not meeting:
+        inner = first  # becomes what holds `first` in the block where the two ways part, or `meeting` itself
+        while meeting is not None and inner.block is not meeting.block and inner is not meeting:
             passed.append((inner.block, inner.at))
-            owner = inner.block.owner
-            if owner is None:
+            if inner.block.owner is None:
                 return
-            inner = owner
-        if inner is meeting and self._is_cut(first, after, meeting):
+            inner = inner.block.owner
+        swallowed = any(_is_with(block.owner) for block, _ in passed if block.owner is not meeting)
+        if meeting is None or swallowed or (inner is meeting and self._is_cut(after, meeting)):
+            self._walk(*self._after(before))
             return
-        if any(_is_with(block.owner) for block, _ in passed if block.owner is not meeting):
-            return  # what stands after it in there was begun only if nothing was swallowed: _go_on has said how far that is sure
+        self._pass(self._after(before)[0], last)
+        if first is last and not isinstance(first.node, LOOPS):
+            return
         for block, at in passed:
             self._all_of(block.statements[at + 1 :])
-        if inner is not meeting:
-            if inner.at < meeting.at:
-                self._all_of(inner.block.statements[inner.at + 1 : meeting.at])
-            else:  # round a loop whose head tells nothing
-                self._all_of(inner.block.statements[inner.at + 1 :])
+        if inner is not meeting:  # forward, or round a loop whose head tells nothing
+            self._all_of(inner.block.statements[inner.at + 1 : meeting.at if inner.at < meeting.at else None])
 
-    def _is_cut(self, first: Statement, after: Seen, meeting: Statement) -> bool:
+    def _is_head(self, seen: Seen) -> bool:
+        """Whether it is the head of a handler or a case."""
+        return seen.site is not None and seen.site.id in self._body.handler_of
+
+    def _is_cut(self, after: Seen, meeting: Statement) -> bool:
         """Whether control went from one part of a statement to another by an exception, or may have."""
         if not isinstance(meeting.node, TRIES):
             return False
-        if after.site is not None and after.site.id in self._body.handler_of:
+        if self._is_head(after):
             return True
-        part = next((one.block for one in (after.statement, *after.statement.above) if one.block.owner is meeting), None)
+        part = next(
+            (one.block for one in (after.statement, *after.statement.above) if one.block.owner is meeting), None
+        )
         return part is not None and part.part in ("finalbody", "handler")
 
     def _to_the_end(self, last: Seen) -> None:
         """The call returned after its last event: what was still to come was begun."""
-        self._go_on(last)
         statement: Statement | None = last.statement
-        if isinstance(last.statement.node, JUMPS) or any(map(_is_with, last.statement.above)):
-            return
-        while statement is not None:
-            self._all_of(statement.block.statements[statement.at + 1 :])
-            statement = statement.block.owner
+        if any(map(_is_with, last.statement.above)):
+            self._walk(*self._after(last))
+        elif not isinstance(last.statement.node, JUMPS):
+            self._pass(self._after(last)[0], None)
+            while statement is not None:
+                self._all_of(statement.block.statements[statement.at + 1 :])
+                statement = statement.block.owner
 
     # ---- from a statement on, without events
 
-    def _go_on(self, last: Seen) -> None:
-        self._walk(*self._after(last))
+    def _pass(self, statement: Statement | None, until: Statement | None) -> None:
+        """Mark what was begun from `statement` on, up to `until`, on a way on which nothing was raised."""
+        for _ in range(len(self._body.statements) + 1):
+            if statement is None or (until is not None and not _comes_before(statement, until)):
+                return
+            self.certain.add(statement)
+            if statement.tells:
+                return
+            statement = self._past_silent(statement)[0]
 
     def _walk(self, statement: Statement | None, certain: bool) -> None:
         """Mark what is begun from `statement` on as long as nothing would tell of it."""
@@ -184,7 +200,7 @@ class Execution:
         if isinstance(node, ast.If | ast.While):
             truth = constant_truth(node.test)
             return (None, False) if truth is None else (self._chosen(statement, truth), True)
-        if isinstance(node, JUMPS) or statement.sites:
+        if isinstance(node, JUMPS) or statement.tells:
             return None, False
         if isinstance(node, ast.ClassDef):
             return _first(statement.part("body")), False
@@ -212,7 +228,9 @@ class Execution:
             return (self._chosen(statement, False), False) if told else (_first(statement.part("body")), False)
         if isinstance(node, WITHS):
             last_item = node.items[-1].optional_vars
-            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(site, last_item)
+            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(
+                site, last_item
+            )
         if isinstance(node, ast.Match):
             following, _ = self._next(statement)
             return following, False
@@ -273,6 +291,34 @@ def _first(block: Block | None) -> Statement | None:
     return block.statements[0] if block is not None and block.statements else None
 
 
+def _meeting(first: Statement, last: Statement) -> Statement | None:
+    """Where the ways of two statements meet: what holds `last` in a block that holds `first`, or what holds both."""
+    within = {first, *first.above}
+    blocks = _blocks_of(first)
+    return next((one for one in (last, *last.above) if one in within or one.block in blocks), None)
+
+
+def _comes_before(one: Statement, until: Statement) -> bool:
+    """Whether control can be at `one` on the plain way to `until`: it is not `until`, nor behind it, nor in a loop's
+    `else` while `until` is in the loop.
+    """
+    chain = [until, *until.above]
+    for place in (one, *one.above):
+        other = next((step for step in chain if step.block is place.block), None)
+        if other is place and isinstance(place.node, LOOPS) and one is not place:
+            return _part_in(one, place) == "body" or _part_in(until, place) == "orelse"
+        if other is place:
+            return one is not place
+        if other is not None:
+            return place.at < other.at
+    return True
+
+
+def _part_in(one: Statement, owner: Statement) -> str:
+    """In which part of `owner` a statement is; "" if it is `owner` itself."""
+    return next((step.block.part for step in (one, *one.above) if step.block.owner is owner), "")
+
+
 def _blocks_of(statement: Statement) -> list[Block]:
     return [statement.block, *(owner.block for owner in statement.above)]
 
@@ -286,7 +332,9 @@ def _is_safe(node: ast.stmt) -> bool:
     if isinstance(node, Defined):
         arguments = node.args
         plain = not node.decorator_list and not arguments.defaults and not any(arguments.kw_defaults)
-        return plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
+        return (
+            plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
+        )
     return isinstance(node, SIMPLE_AND_SAFE) or (isinstance(node, ast.AnnAssign) and node.value is None)
 
 

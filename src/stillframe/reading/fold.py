@@ -1,4 +1,5 @@
-"""Takes a list of items with keys; gives it with every run of equal neighbours, or of equal groups of neighbours, made one.
+"""Takes a list of items with keys; gives it with every run of equal neighbours, or of equal groups of neighbours, made
+one.
 
 Must not know what the items are: only which of them are equal.
 """
@@ -21,7 +22,7 @@ class Run:
 
 
 def runs_of(keys: Sequence[int], longest: int = LONGEST_GROUP) -> tuple[Run, ...]:
-    """The runs in `keys`, which together cover them all. Of several ways the one is taken that covers most at a place."""
+    """The runs in `keys`, which together cover them all. Of several ways at a place, the one that covers most."""
     found: list[Run] = []
     at, count = 0, len(keys)
     while at < count:

@@ -19,8 +19,9 @@ _TRANSPARENT = frozenset({"Module._wrapped_call_impl", "Module._call_impl"})
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """`seen` in order. `besides` ran at a time that is not known (a generator expression's part). `returned`: it is known to
-    have ended without an exception; `cut`: the recording may end before the call did."""
+    """`seen` in order. `besides` ran at a time that is not known (a generator expression's part). `returned`: it is
+    known to have ended without an exception; `cut`: the recording may end before the call did.
+    """
 
     seen: tuple[Seen, ...]
     besides: tuple[Statement, ...]
@@ -55,7 +56,9 @@ def happened_in(index: Index, body: Body, frame: Frame) -> Happened:
         for at, line in zip(raised.frames, raised.lines, strict=False):
             statement = body.at_line(line) if at == frame.id else None
             if statement is not None:
-                rows.append((raised.after_event - 0.5 if raised.caught_in else raised.after_event + 0.5, Seen(statement, None)))
+                rows.append(
+                    (raised.after_event - 0.5 if raised.caught_in else raised.after_event + 0.5, Seen(statement, None))
+                )
     rows.sort(key=lambda row: row[0])
     returned = not body.is_generator and _has_returned(index, frame)
     cut = not index.closed and not returned and not _is_over(index, body, frame)

@@ -1,4 +1,5 @@
-"""Takes a recording; gives what every pass asks of it: texts of places, children of frames, modules of frames, events of frames.
+"""Takes a recording; gives what every pass asks of it: texts of places, children of frames, modules of frames, events
+of frames.
 
 Must not know what is asked for: it looks up, and keeps what it has looked up.
 """

@@ -23,7 +23,9 @@ _KEYWORDS = {"orelse": "else", "finalbody": "finally"}
 
 @dataclass(frozen=True, slots=True)
 class LineKind:
-    """`kind`: code, continued, blank, comment or docstring. `owners`: the statements and blocks that say how the line went."""
+    """`kind`: code, continued, blank, comment or docstring. `owners`: the statements and blocks that say how the line
+    went.
+    """
 
     kind: str
     owners: tuple[Hashable, ...] = ()
@@ -32,7 +34,7 @@ class LineKind:
 def outcomes_of(
     body: Body, executions: Sequence[Execution], calls: Sequence[object], complete: bool
 ) -> dict[object, Outcome]:
-    """How every statement and every block of the function went, over all its calls; `None` stands for the call itself."""
+    """How each statement and block of the function went, over all its calls; `None` stands for the call itself."""
     certain = {one for execution in executions for one in execution.certain}
     maybe = {one for execution in executions for one in execution.maybe}
     entered = {one for execution in executions for one in execution.entered}
@@ -142,4 +144,3 @@ def _texts(node: ast.AST) -> tuple[set[int], set[int]]:
 
 def _lines_of(node: ast.expr | ast.stmt) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-

@@ -16,7 +16,7 @@ from stillframe.records import Raised
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A model that ran: its class, and how many numbers its modules hold, parameters and buffers ("tied" ones at each)."""
+    """A model that ran: its class, and how many numbers its modules hold in parameters and buffers."""
 
     class_name: str
     modules: int
@@ -25,7 +25,8 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception that left the run, or was caught in it by `caught_in`; `stack` holds function and line, outermost first.
+    """An exception that left the run, or was caught in it by `caught_in`; `stack` holds function and line, outermost
+    first.
 
     `in_flight` are the names in the innermost frame, with the ids of their values.
     """
@@ -126,7 +127,8 @@ def _failure(index: Index, raised: Raised) -> Failure:
     if raised.caught_in in source.frames:
         caught = source.functions[source.frames[raised.caught_in].function].qualname
     names = tuple(raised.names[-1].items()) if raised.names else ()
-    return Failure(raised.type_name, raised.message, caught, tuple(stack), names)
+    message = raised.message.removeprefix(raised.type_name).removeprefix(": ")  # some are kept as Python prints them
+    return Failure(raised.type_name, message, caught, tuple(stack), names)
 
 
 def _text(facts: Mapping[str, Any], key: str) -> str:

@@ -1,4 +1,5 @@
-"""Takes a function of a recording; gives its source, line by line: whether each ran, what it bound, how its conditions went.
+"""Takes a function of a recording; gives its source, line by line: whether each ran, what it bound, how its conditions
+went.
 
 Must not know how it is printed, and must not guess: what the recording does not prove either way is said to be unknown.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stillframe.reading.bindings import Bound, bound_by
 from stillframe.reading.branches import Condition, conditions_in
@@ -26,7 +27,8 @@ MOST_TEXTS = 4
 
 @dataclass(frozen=True, slots=True)
 class LineBound:
-    """A name bound on a line, over all the times it was: `texts` are the different shapes and dtypes, or values, with counts.
+    """A name bound on a line, over all the times it was: `texts` are the different shapes and dtypes, or values, with
+    counts.
 
     `range` is over all of them (None: not kept, or too many to look at); `first` and `last` are value ids. `how` as in
     bindings.Bound.
@@ -56,7 +58,9 @@ class LineTest:
 @dataclass(frozen=True, slots=True)
 class SourceLine:
     """One line. `kind`: code (a statement begins), continued, blank, comment, docstring. `status`: ran, not_run, partly
-    (of several statements on it), unknown; "" where there is no code."""
+    (of several statements on it), unknown; "" where there is no code. `raised` are the exceptions that came out of
+    it.
+    """
 
     line: int
     text: str
@@ -64,6 +68,7 @@ class SourceLine:
     status: str
     bound: tuple[LineBound, ...] = ()
     tests: tuple[LineTest, ...] = ()
+    raised: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,9 @@ def read_source(index: Index, function: Function) -> FunctionSource:
 
 
 def functions_that_ran(index: Index) -> tuple[Function, ...]:
-    """The functions that were called, in the order of their first calls; those within another one that was are left to it."""
+    """The functions that were called, in the order of their first calls; those within another one that was are left to
+    it.
+    """
     functions = index.source.functions
     ran = [functions[id] for id in sorted(index.frames_of, key=lambda id: index.frames_of[id][0].first_event) if id]
     return tuple(one for one in ran if not any(_is_within(one, other) for other in ran))
@@ -102,12 +109,18 @@ class _Reading:
         self._frames: Sequence[Frame] = index.frames_of.get(function.id, ())
         self._body = Body(function, self._lines, index.sites_of.get(function.id, ()))
         self._conditions = conditions_in(self._body)
+        self.head: set[int] = set()
 
     def whole(self) -> FunctionSource:
         function = self._function
         lines = self.lines()
         for inner in self._inner_functions():
-            lines.update({line.line: line for line in _Reading(self._index, inner).lines().values()})
+            reading = _Reading(self._index, inner)
+            for number, line in reading.lines().items():
+                outer = lines.get(number)
+                if outer is not None and number in reading.head:  # whether a `def` ran is for the outer function to say
+                    line = replace(line, status=outer.status)
+                lines[number] = line
         modules = [self._index.module_of(frame) for frame in self._frames]
         return FunctionSource(
             function.id,
@@ -122,14 +135,16 @@ class _Reading:
 
     def lines(self) -> dict[int, SourceLine]:
         """The function's own lines."""
-        bound, tests = self._bound(), self._tests()
+        bound, tests, raised = self._bound(), self._tests(), self._raised()
         outcomes = outcomes_of(self._body, self._executions(), self._frames, self._index.complete)
         kinds = line_kinds(self._body, self._lines)
+        self.head = {number for number, kind in kinds.items() if kind.owners == (None,)}
         found = {}
         for number, kind in kinds.items():
             status = _status(kind, outcomes, bool(self._frames))
             text = self._lines[number - 1]
-            found[number] = SourceLine(number, text, kind.kind, status, bound.get(number, ()), tests.get(number, ()))
+            told = bound.get(number, ()), tests.get(number, ()), raised.get(number, ())
+            found[number] = SourceLine(number, text, kind.kind, status, *told)
         return found
 
     def _inner_functions(self) -> Iterator[Function]:
@@ -223,9 +238,11 @@ class _Reading:
         for frame in self._frames:
             for event in self._index.events_of.get(frame.id, ()):
                 site = source.sites[event.site]
-                condition = self._conditions.get(span_of(site)) if site.kind == "test" else None
-                truth = source.value(event.value).about.get("value") if event.value else None
-                if condition is None or not isinstance(truth, bool):
+                condition = self._conditions.get(span_of(site)) if site.kind == "test" and event.value else None
+                if condition is None:
+                    continue
+                truth = source.value(event.value).about.get("value")
+                if not isinstance(truth, bool):
                     continue
                 met[id(condition)] = condition
                 parts[span_of(site), truth] += 1
@@ -241,6 +258,16 @@ class _Reading:
             test = LineTest(self._text(condition.test), condition.of, whole[key, True], whole[key, False], operands)
             found[condition.line].append(test)
         return {line: tuple(tests) for line, tests in found.items()}
+
+    def _raised(self) -> dict[int, tuple[str, ...]]:
+        """The exceptions that left a call of the function, by the lines they left it at."""
+        own = {frame.id for frame in self._frames}
+        found: dict[int, dict[str, None]] = defaultdict(dict)
+        for raised in self._index.source.raised:
+            for frame, line in zip(raised.frames, raised.lines, strict=False):
+                if frame in own:
+                    found[line][raised.type_name] = None
+        return {line: tuple(names) for line, names in found.items()}
 
     def _text(self, node: ast.expr) -> str:
         place = span(node)

@@ -15,10 +15,11 @@ from stillframe.records import Frame
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A frame in scope. `between` are the functions out of scope that were called on the way to it from the level above.
+    """A frame in scope. `between` are the functions out of scope that were called on the way to it from the level
+    above.
 
-    `at` is where it stood: the call of the next level, or the event asked for; None if that is not known. `expression` is the
-    text there.
+    `at` is where it stood: the call of the next level, or the event asked for; None if that is not known. `expression`
+    is the text there.
     """
 
     frame: int
@@ -69,7 +70,10 @@ def stack_of_value(index: Index, value: int) -> Stack:
         if event.value == value or (event.value and value in (items_of(source, event.value) or ())):
             found = stack_of_event(index, event.index)
             return Stack(f"value {value}, first seen in event {event.index}", event.index, found.levels)
-    asked, why = f"The stack of value {value} was asked for.", "No event has that value: it is only part of another one."
+    asked, why = (
+        f"The stack of value {value} was asked for.",
+        "No event has that value: it is only part of another one.",
+    )
     raise UsageError("value-in-no-event", asked, why, f"Look at it by itself: stillframe show FILE value {value}")
 
 

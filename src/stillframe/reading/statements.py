@@ -1,4 +1,5 @@
-"""Takes the source text of a function; gives its statements as blocks within blocks, and which of them a place belongs to.
+"""Takes the source text of a function; gives its statements as blocks within blocks, and which of them a place belongs
+to.
 
 Must not know what ran: pure syntax.
 """
@@ -48,6 +49,11 @@ class Statement:
     def following(self) -> Statement | None:
         """The next one in the same block."""
         return self.block.statements[self.at + 1] if self.at + 1 < len(self.block.statements) else None
+
+    @property
+    def tells(self) -> bool:
+        """Whether an event comes of it as soon as it is carried out without an exception."""
+        return any(site.kind not in ("except", "case") for site in self.sites)
 
     def part(self, name: str) -> Block | None:
         return next((block for block in self.blocks if block.part == name), None)
@@ -118,7 +124,11 @@ class Body:
                 self._inner(statement, "case", case.body, case)
 
     def _inner(
-        self, owner: Statement, part: str, nodes: Sequence[ast.stmt], head: ast.ExceptHandler | ast.match_case | None = None
+        self,
+        owner: Statement,
+        part: str,
+        nodes: Sequence[ast.stmt],
+        head: ast.ExceptHandler | ast.match_case | None = None,
     ) -> None:
         block = Block(owner, part, head)
         owner.blocks.append(block)

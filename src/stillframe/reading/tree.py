@@ -1,4 +1,5 @@
-"""Takes a recording; gives the way through the model: calls and, within each, the tensors it made and the names they got.
+"""Takes a recording; gives the way through the model: calls and, within each, the tensors that came up and the names
+they got.
 
 Must not know how a tree is drawn: a step has a depth, and that is all.
 """
@@ -21,10 +22,11 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function in scope. `times` neighbours are equal to it; this is the first, `paths` are the modules of all.
+    """A call of a function in scope. `times` neighbours are equal to it; this is the first, `paths` are the modules of
+    all.
 
-    `path` is the module's path ("" for a root or a plain function), `class_name` "" if it is no module's method. `left_out`
-    counts calls directly in it, with all they called, in which no tensor was made.
+    `path` is the module's path ("" for a root or a plain function), `class_name` "" if it is no module's method.
+    `left_out` counts calls directly in it, with all they called, in which no new tensor came up.
     """
 
     depth: int
@@ -43,7 +45,8 @@ class Call:
 class Op:
     """A tensor at a place: what an expression gave, and the name it got ("" if none; "return" for what is returned).
 
-    `made` is whether this state of the tensor is seen here for the first time; `how` as in bindings.Bound, or "unnamed".
+    `new` is whether this state of the tensor comes up here for the first time; `how` as in bindings.Bound, or
+    "unnamed".
     """
 
     depth: int
@@ -53,7 +56,7 @@ class Op:
     how: str
     expression: str
     node: str
-    made: bool
+    new: bool
     times: int
     place: Place
     value: Described
@@ -78,7 +81,8 @@ Step = Call | Op | Stop
 class Way:
     """The steps in order, each under the last one of a smaller depth.
 
-    `left_out` counts the calls that are not among them, as no tensor was made in them; `unnamed` the tensors that got no name.
+    `left_out` counts the calls that are not among them, as no new tensor came up
+    in them; `unnamed` the new tensors that got no name.
     """
 
     steps: tuple[Step, ...]
@@ -95,30 +99,34 @@ class _Item:
     event: Event | None = None
     bound: Bound | None = None
     value: int = 0
-    made: bool = False
+    new: bool = False
     mark: Mark | None = None
     times: int = 1
     others: list[Frame] = field(default_factory=list)
 
 
 def find_way(index: Index, *, everything: bool = False) -> Way:
-    """The way through the model. `everything`: also calls that made no tensor, and the unnamed links of expressions."""
+    """The way through the model. `everything`: also calls with no new tensor, and the unnamed links of expressions."""
     return _Builder(index, everything).way()
 
 
 def find_ops(index: Index, *, everything: bool = False) -> tuple[Op, ...]:
-    """Every tensor that was made or got a name, in order; `everything`: also those only read or handed on."""
+    """Every tensor, in order, where it first came up or got a name; `everything`: also where it was only read or handed
+    on.
+    """
     builder = _Builder(index, True)
     ops = []
     for frame, items in builder.items.items():
         for item in items:
-            if item.event is not None and (everything or item.made or item.bound is not None):
+            if item.event is not None and (everything or item.new or item.bound is not None):
                 ops.append(builder.op(item, item.event, frame, 0))
     return tuple(sorted(ops, key=lambda op: op.event))
 
 
 class _Builder:
-    """One pass over the events sorts them into frames; what is left out and what is equal is decided from the leaves up."""
+    """One pass over the events sorts them into frames; what is left out and what is equal is decided from the leaves
+    up.
+    """
 
     def __init__(self, index: Index, everything: bool) -> None:
         self._index, self._source, self._everything = index, index.source, everything
@@ -134,7 +142,10 @@ class _Builder:
         order = sorted(self._source.frames.values(), key=lambda frame: -frame.first_event)
         size: dict[int, int] = {}
         keys: dict[int, int] = {}
-        for frame in [*order, None]:  # a frame's calls begin after it: so from the last to the first, the leaves come first
+        for frame in [
+            *order,
+            None,
+        ]:  # a frame's calls begin after it: so from the last to the first, the leaves come first
             id = frame.id if frame else 0
             kept, size[id] = [], 1
             for item in self.items.get(id, ()):
@@ -148,12 +159,12 @@ class _Builder:
                 else:
                     self._left_out[id] += size[item.frame.id]
             folded = self._folded(kept)
-            makes = any(item.frame is not None or item.made or item.mark is not None for item in folded)
-            self._kept[id] = folded if makes or self._everything else []
+            has_new = any(item.frame is not None or item.new or item.mark is not None for item in folded)
+            self._kept[id] = folded if has_new or self._everything else []
             if frame is not None:
                 keys[id] = self._key_of(frame, folded)
         left_out = 0 if self._everything else sum(not self._kept[frame.id] for frame in order)
-        unnamed = sum(item.made and item.bound is None for items in self.items.values() for item in items)
+        unnamed = sum(item.new and item.bound is None for items in self.items.values() for item in items)
         return Way(tuple(self._steps()), left_out, 0 if self._everything else unnamed)
 
     # ---- sorting
@@ -178,7 +189,9 @@ class _Builder:
             self._mark(marks.pop())
 
     def _returns(self) -> dict[int, int]:
-        """The last event of each frame that stands in a `return`: the value returned, unless an exception came after it."""
+        """The last event of each frame that stands in a `return`: the value returned, unless an exception came after
+        it.
+        """
         sites = self._source.sites
         found = {event.frame: event.index for event in self._source.events() if sites[event.site].use == "return"}
         for raised in self._source.raised:
@@ -193,20 +206,18 @@ class _Builder:
         of_names = {bound.value for bound in bounds}
         for value in [event.value, *(items_of(self._source, event.value) or ())]:
             if self._is_tensor(value):
-                made = self._meet(value)
+                new = self._meet(value)
                 if value not in of_names and value == event.value:
-                    self._add(event, None, value, made)
+                    self._add(event, None, value, new)
                 for bound in bounds:
-                    if bound.value == value:
-                        self._add(event, bound, value, made)
-                    elif bound.value == event.value and value != event.value and made:
-                        self._add(event, bound, value, made)
+                    if bound.value == value or (bound.value == event.value and new):
+                        self._add(event, bound, value, new)
 
-    def _add(self, event: Event, bound: Bound | None, value: int, made: bool) -> None:
+    def _add(self, event: Event, bound: Bound | None, value: int, new: bool) -> None:
         about = self._source.value(value).about
         name = (bound.name, bound.how) if bound else None
         key = (event.site, name, str(about.get("shape")), about.get("dtype"))
-        self.items[event.frame].append(_Item(self._number(key), event=event, bound=bound, value=value, made=made))
+        self.items[event.frame].append(_Item(self._number(key), event=event, bound=bound, value=value, new=new))
 
     def _mark(self, mark: Mark) -> None:
         self.items[mark.frame].append(_Item(self._number(("mark", mark.path, mark.line)), mark=mark))
@@ -267,7 +278,7 @@ class _Builder:
                 named[frame].add(item.value)
 
     def _is_shown(self, item: _Item, named: set[int]) -> bool:
-        """Names always; what is returned or left unnamed by a statement only if it is not there already under a name."""
+        """Names always; what is returned, or the value of a bare statement, only if it is not there under a name."""
         if item.bound is None:
             return False
         return item.bound.how not in ("return", "yield", "expression") or item.value not in named
@@ -298,7 +309,7 @@ class _Builder:
             bound.how if bound else "unnamed",
             self._index.text(site),
             site.node,
-            item.made,
+            item.new,
             item.times,
             self._index.place(site),
             describe(self._source, item.value),

@@ -1,4 +1,5 @@
-"""Takes the id of a value; gives all a recording knows of it: what it is, its numbers, where it was made and where seen.
+"""Takes the id of a value; gives all a recording knows of it: what it is, its numbers, where it was made and where
+seen.
 
 Must not know how it is printed: numbers stay numbers, and the excerpt is cut to a bound.
 """
@@ -23,7 +24,9 @@ MOST_SHARING = 50
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An event in which a value was seen: `name` is what it was bound to there, "" if nothing; `value` its id at that moment."""
+    """An event in which a value was seen: `name` is what it was bound to there, "" if nothing; `value` its id at that
+    moment.
+    """
 
     event: int
     frame: int
@@ -53,8 +56,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The first elements along each dimension, as nested lists. `indices` are fixed leading indices, so that few dimensions
-    are left. `shape` is that of the excerpt; `steps`: every how-manyth element it is, None if that is not known. `whole`: nothing is missing."""
+    """The first elements along each dimension, as nested lists. `indices` are fixed leading indices, so that few
+    dimensions are left. `shape` is that of the excerpt; `steps`: every how-manyth element it is, None if that is not
+    known. `whole`: nothing is missing.
+    """
 
     numbers: Any
     indices: tuple[int, ...]

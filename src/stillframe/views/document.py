@@ -1,4 +1,5 @@
-"""Holds the parts that screens are made of: headings, facts, trees, listings, notes and commands, with words of what each text is.
+"""Holds the parts that screens are made of: headings, facts, trees, listings, notes and commands, with words of what
+each text is.
 
 Must not know what the texts say, nor how they are lowered to a terminal, a page or a notebook.
 """
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of text. `role` is what it is: plain, name, call, value, place, id, quiet, strong, warn, mark or command."""
+    """A piece of text. `role` is what it is: plain, name, call, value, place, id, quiet, strong, warn, mark, command."""
 
     text: str
     role: str = "plain"

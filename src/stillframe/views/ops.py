@@ -29,7 +29,9 @@ def ops_document(ops: Sequence[Op], *, everything: bool) -> Document:
         )
         for op in ops
     )
-    notes = "" if everything else "Tensors that were only read or handed on are left out; --all shows them."
+    notes = "" if everything else "Where a tensor was only read or handed on is left out; --all shows them."
     header = ("event", "value", "place", "name", "what", "expression")
-    title = Heading(count(len(ops), "tensor", "tensors"))
+    title = Heading(
+        count(len(ops), "place where a tensor came up or got a name", "places where a tensor came up or got a name")
+    )
     return Document((title, Table(rows, header), *((Notes((plain(notes),)),) if notes else ())))

@@ -29,7 +29,7 @@ def overview_document(overview: Overview, way: Way, file: Path) -> Document:
     if notes:
         parts.append(Notes(tuple(notes)))
     parts += [Heading("The way through", 2), *path_parts(way)]
-    parts += [Heading("Where to go next", 2), Commands(tuple(_commands(way, file)))]
+    parts += [Heading("Where to go next", 2), Commands(tuple(_commands(overview, way, file)))]
     return Document(tuple(parts))
 
 
@@ -69,7 +69,9 @@ def _facts(overview: Overview) -> list[tuple[str, Line]]:
 
 
 def _token(token: str) -> str:
-    """A token as a person reads it: the mark that byte-level vocabularies use for a space made one that prints everywhere."""
+    """A token as a person reads it: the mark that byte-level vocabularies use for a space made one that prints
+    everywhere.
+    """
     return token.replace("Ġ", "␣")
 
 
@@ -87,31 +89,43 @@ def _notes(overview: Overview) -> list[Line]:
             role = "warn" if kind == "incomplete" else "plain"
             lines.append((Span(f"{kind}: ", role), Span(f"{subject}: {reason}" if subject else reason)))
     if overview.marks:
-        lines.append(plain(f"{count(overview.marks, 'breakpoint() was', 'breakpoint()s were')} met and passed; ● shows where."))
+        lines.append(
+            plain(f"{count(overview.marks, 'breakpoint() was', 'breakpoint()s were')} met and passed; ● shows where.")
+        )
     return lines
 
 
 def _failure(failure: Failure) -> list[Line]:
     where = f", in {failure.stack[-1][0]} at {failure.stack[-1][1].text}" if failure.stack else ""
-    lines = [(Span(f"{failure.type_name}: {failure.message}", "warn"), Span(f"{where}. All up to it is here."))]
+    lines: list[Line] = [
+        (
+            Span(f"{failure.type_name}: {failure.message}" if failure.message else failure.type_name, "warn"),
+            Span(f"{where}. All up to it is here."),
+        )
+    ]
     if failure.in_flight:
         names = ", ".join(f"{name} v{value}" for name, value in failure.in_flight)
         lines.append(plain(f"Values in flight there: {names}."))
     return lines
 
 
-def _commands(way: Way, file: Path) -> list[tuple[str, str]]:
+def _commands(overview: Overview, way: Way, file: Path) -> list[tuple[str, str]]:
     rows = []
     telling = _telling_call(way.steps)
-    if telling is not None:
+    failed = [failure.stack[-1][0] for failure in overview.failures if failure.stack]
+    if failed:
+        rows.append((command(file, "source", failed[0]), "the source where it raised, with what each line bound"))
+    if telling is not None and telling.function not in failed:
         rows.append((command(file, "source", telling.function), "its source, with what each line bound"))
+    elif not failed:
+        rows.append((command(file, "source"), "the source that ran, with what each line bound"))
     ops = [step for step in way.steps if isinstance(step, Op)]
     if ops:
         shown = next((op for op in ops if telling is not None and op.frame == telling.frame), ops[-1])
         rows.append((command(file, "value", f"v{shown.value.value}"), f"the numbers of {shown.name or shown.how}"))
         rows.append((command(file, "stack", f"v{shown.value.value}"), "who called whom on the way to it"))
     rows.append((command(file, "path", "--all"), "the way with every call and every unnamed tensor"))
-    rows.append((command(file, "ops"), "every tensor that was made, in order"))
+    rows.append((command(file, "ops"), "every tensor, in the order they came up"))
     return rows
 
 

@@ -35,13 +35,17 @@ def path_parts(way: Way) -> tuple[Part, ...]:
 
 def _notes(way: Way) -> tuple[Part, ...]:
     lines = []
+    if not way.steps:
+        lines.append(plain("No tensor came up in the calls that were recorded."))
     if any(step.times > 1 for step in way.steps):
-        lines.append(plain("×n: n equal ones one after another (same code, same shapes); the numbers are those of the first."))
+        lines.append(
+            plain("×n: n equal ones one after another (same code, same shapes); the numbers are those of the first.")
+        )
     left = []
     if way.left_out:
-        left.append(count(way.left_out, "call in which no tensor was made", "calls in which no tensor was made"))
+        left.append(count(way.left_out, "call with no new tensor", "calls with no new tensor"))
     if way.unnamed:
-        left.append(count(way.unnamed, "tensor that got no name", "tensors that got no name"))
+        left.append(count(way.unnamed, "new tensor that got no name", "new tensors that got no name"))
     if left:
         lines.append(plain(f"Left out: {' and '.join(left)}; --all shows them."))
     return (Notes(tuple(lines)),) if lines else ()
@@ -52,7 +56,9 @@ def _row(step: Step) -> TreeRow:
         return TreeRow(step.depth, _op_label(step), value_line(step.value), _place(step.place.text, step.value.value))
     assert isinstance(step, Stop)
     names = ", ".join(name for name, _ in step.names)
-    return TreeRow(step.depth, (Span("● breakpoint()", "mark"), *_times(step.times)), plain(names), plain(step.place.text, "place"))
+    return TreeRow(
+        step.depth, (Span("● breakpoint()", "mark"), *_times(step.times)), plain(names), plain(step.place.text, "place")
+    )
 
 
 def _call_row(call: Call, parent: str) -> TreeRow:

@@ -48,5 +48,6 @@ def _about(function: FunctionSource) -> Line:
 
 def _row(line: SourceLine) -> ListingRow:
     bounds = [bound for bound in line.bound if not (bound.how == "param" and bound.name in _QUIET_NAMES)]
-    beside = (*map(test_line, line.tests), *map(bound_line, bounds))
+    raised = [plain(f"raised {name}", "warn") for name in line.raised]
+    beside = (*map(test_line, line.tests), *map(bound_line, bounds), *raised)
     return ListingRow(line.line, line.text, line.status, beside)

@@ -2,8 +2,8 @@
 
 Must not know what the screens are about: only parts, roles and room.
 
-Where the encoding cannot spell them, lines and signs are drawn in ASCII. Source lines are never broken: what is said of one
-stands beside it if there is room, else on lines of its own below.
+Where the encoding cannot spell them, lines and signs are drawn in ASCII. Source lines are never broken: what is said of
+one stands beside it if there is room, else on lines of its own below.
 """
 
 from __future__ import annotations
@@ -51,7 +51,19 @@ _STYLES = {
     "command": "bold cyan",
     "heading": "bold underline",
 }
-_ASCII = {"×": "x", "–": "-", "…": "...", "→": "->", "●": "*", "·": "-", "␣": "_", "│": "|", "├": "|", "└": "`", "─": "-"}
+_ASCII = {
+    "×": "x",
+    "–": "-",
+    "…": "...",
+    "→": "->",
+    "●": "*",
+    "·": "-",
+    "␣": "_",
+    "│": "|",
+    "├": "|",
+    "└": "`",
+    "─": "-",
+}
 _STATE = {"ran": " ", "": " ", "not_run": "-", "unknown": "?", "partly": "~"}
 
 
@@ -190,7 +202,8 @@ class _Lowering:
             for guide, row in zip(_guides([row.depth for row in tree.rows]), tree.rows, strict=True)
         ]
         # A row with nothing between its label and its place may be longer than the others' labels.
-        labels = max((label.cell_len for label, detail, _ in drawn if detail), default=0)
+        beside = [label for label, detail, _ in drawn if detail] or [label for label, *_ in drawn]
+        labels = max((label.cell_len for label in beside), default=0)
         details = max((detail.cell_len for _, detail, _ in drawn), default=0)
         places = max((place.cell_len for *_, place in drawn), default=0)
         room = self._width - places - len(GAP)

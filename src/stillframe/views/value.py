@@ -122,7 +122,8 @@ def _moments(moments: tuple[Moment, ...], *, with_values: bool = False) -> Table
         row = [
             plain(f"e{moment.event}", "quiet"),
             plain(moment.place.text, "place"),
-            plain(f"{moment.kind}: " if moment.kind in ("param", "store", "bind") else "", "quiet") + plain(name, "name"),
+            plain(f"{moment.kind}: " if moment.kind in ("param", "store", "bind") else "", "quiet")
+            + plain(name, "name"),
             plain(moment.function, "call") + plain(f"  {moment.path}" if moment.path else "", "quiet"),
         ]
         rows.append(tuple([plain(f"v{moment.value}", "id"), *row] if with_values else row))
@@ -130,11 +131,14 @@ def _moments(moments: tuple[Moment, ...], *, with_values: bool = False) -> Table
 
 
 def _moment(moment: Moment) -> Line:
-    spans = [Span(moment.place.text, "place"), Span(f" e{moment.event}", "quiet"), Span(" in "), Span(moment.function, "call")]
+    spans = [
+        Span(moment.place.text, "place"),
+        Span(f" e{moment.event}", "quiet"),
+        Span(" in "),
+        Span(moment.function, "call"),
+    ]
     if moment.path:
         spans.append(Span(f" ({moment.path})", "quiet"))
     if moment.name:
         spans += [Span(" as "), Span(moment.name, "name")]
     return tuple(spans)
-
-

@@ -8,10 +8,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from stillframe.reading.describe import Described, Range
-from stillframe.reading.source import LineBound, LineTest
 from stillframe.views.document import Line, Span, plain
+
+if TYPE_CHECKING:
+    from stillframe.reading.describe import Described, Range
+    from stillframe.reading.source import LineBound, LineTest
 
 
 def value_line(value: Described) -> Line:
