@@ -11,11 +11,15 @@ import stillframe.session
 from stillframe.recording.reader import Recording, open_recording
 
 
+OPENED: list[Recording] = []  # closed after each test, by conftest.py
+
+
 def record_call(path: Path, call: Callable[[], Any], **options: Any) -> tuple[Any, Recording]:
     """What the call returns, and the recording of it."""
     with stillframe.session.record(path, **options):
         result = call()
-    return result, open_recording(path)
+    OPENED.append(open_recording(path))
+    return result, OPENED[-1]
 
 
 def bindings(recording: Recording, qualname: str) -> Iterator[tuple[str, Any]]:

@@ -15,8 +15,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="a model needs torch")
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from recorded import record_call  # noqa: E402
 from snippets import tiny_models  # noqa: E402
 

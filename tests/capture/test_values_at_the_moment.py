@@ -9,8 +9,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="values of tensors need torch")
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from recorded import bindings, incomplete, record_call, same_numbers  # noqa: E402
 from snippets import tensor_flows  # noqa: E402
 

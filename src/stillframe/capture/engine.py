@@ -14,9 +14,10 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from stillframe.capture.lines import LineWatch
 from stillframe.capture.hooks import Hooks, ImportWatcher
 from stillframe.capture.observe import EventLog, make_observers
 from stillframe.capture.policy import ValuePolicy
@@ -43,7 +44,7 @@ class Engine:
         self.log = EventLog()
         self.keeper = ValueKeeper(policy)
         self.loom = Loom()
-        observers, self._observe_torch = make_observers(
+        observers, self._observe_torch, self._entered = make_observers(
             self.log, self.keeper, self.loom.codes, self.loom.inner_codes, policy.keep_bytes
         )
         self.recorder = Recorder(self.log, self.keeper, sink, threaded=threaded)
@@ -82,6 +83,7 @@ class Engine:
             kinds = {type(thing) for thing in things} if "torch" in sys.modules else set()
             del things
             self._watch_interactive(alive)
+            self._watch_textless(alive)
             for kind in _module_classes(kinds):
                 self._meet_class(kind)
             self._watch_reached()
@@ -187,20 +189,64 @@ class Engine:
             self.roster.watch_functions(fresh)
 
     def _watch_interactive(self, functions: Iterable[types.FunctionType]) -> None:
-        """Weave what was typed in a notebook or at a prompt, and say what has no text to weave."""
-        paths = {
-            f.__code__.co_filename: f.__module__ or "" for f in functions if f.__code__.co_filename.startswith("<")
+        """Weave what was typed in a notebook, or at a prompt that keeps source text."""
+        typed = {f.__code__.co_filename: f for f in functions if f.__code__.co_filename.startswith("<")}
+        for path, function in typed.items():
+            if self.scope.of(path, function.__module__ or "").in_scope:
+                self.roster.watch_file(path, function.__module__ or "", function.__code__.co_flags)
+
+    def _watch_textless(self, functions: Iterable[types.FunctionType]) -> None:
+        """Watch by lines what was typed at a prompt that keeps no source text."""
+        codes = {
+            function.__code__
+            for function in functions
+            if function.__module__ == "__main__"
+            and function.__code__.co_filename.startswith("<")
+            and not self.scope.of(function.__code__.co_filename, "__main__").in_scope
         }
-        for path, module in paths.items():
-            if self.scope.of(path, module).in_scope:
-                self.roster.watch_file(path, module)
-            elif module == "__main__":
-                self.recorder.note(
-                    "unwoven",
-                    f"functions typed at {path}",
-                    "this prompt keeps no source text (Python's own does from 3.13 on, IPython always): their lines cannot be told;"
-                    " what they call is recorded",
-                )
+        if not codes:
+            return
+        for code in codes:
+            self.loom.watch_plainly(code)
+        sites: dict[types.CodeType, int] = {}
+        lines: dict[tuple[types.CodeType, int, str], int] = {}
+
+        def begin(frame: types.FrameType, arguments: list[tuple[str, Any]]) -> None:
+            code = frame.f_code
+            if code not in sites:
+                sites[code] = self.roster.add_textless(code.co_filename, code, [name for name, _ in arguments])
+            self._entered(sites[code], frame, tuple(value for _, value in arguments), None)
+
+        def tell(frame: types.FrameType, line: int, name: str, value: Any) -> None:
+            code = frame.f_code
+            key = (code, line, name)
+            if key not in lines:
+                function = self.recorder.function_of(sites[code])
+                lines[key] = self.roster.add_textless_line(code.co_filename, function, line, name)
+            self.log.events.extend((lines[key], id(frame), self.keeper.of(value)))
+
+        watch = LineWatch(self._guarded(begin), self._guarded(tell), lambda value: getattr(value, "_version", None))
+        means = watch.watch(codes)
+        self._hooks.add(watch.stop)
+        paths = ", ".join(sorted({code.co_filename for code in codes}))
+        how = f"watched by {means}, line by line" if means else "not watched, since somebody else is tracing"
+        self.recorder.note(
+            "unwoven",
+            f"functions typed at {paths}",
+            f"this prompt keeps no source text (Python's own does from 3.13 on, IPython always): {how}; what they call is recorded",
+        )
+
+    def _guarded(self, act: Callable[..., None]) -> Callable[..., None]:
+        """The same, but counting faults instead of raising them, and silent once the recording has ended."""
+
+        def guarded(*arguments: Any) -> None:
+            if self.log.active:
+                try:
+                    act(*arguments)
+                except Exception as error:
+                    self.log.fault(error)
+
+        return guarded
 
     def _meet_class(self, kind: type) -> None:
         """A torch module class takes part: whatever its forward can reach in its package is to be watched."""

@@ -66,8 +66,8 @@ def make_observers(
     codes: Collection[int],
     inner_codes: Mapping[int, int],
     verify: bool,
-) -> tuple[Observers, Callable[[], None]]:
-    """Observers that record into `log`, and what to call once torch has been imported.
+) -> tuple[Observers, Callable[[], None], Callable[[int, FrameType, tuple[Any, ...], int | None], None]]:
+    """Observers that record into `log`, what to call once torch has been imported, and what tells of a frame begun elsewhere.
 
     `codes` and `inner_codes` are as in weave.Loom. `verify`: look at the bytes of what
     is read from attributes, since code out of scope may write to them without torch counting it.
@@ -238,7 +238,11 @@ def make_observers(
         if log.active:
             add((site, id(get_frame(1)), 0))
 
-    return Observers(value, inner, held if verify else value, enter, method, base, stored, caught, mark), use_torch
+    return (
+        Observers(value, inner, held if verify else value, enter, method, base, stored, caught, mark),
+        use_torch,
+        entered,
+    )
 
 
 def frame_of(function: int, inner: FrameType) -> int:

@@ -80,6 +80,10 @@ class Recorder:
                 if site.node == "Call":
                     self._calls[file.id, site.line, site.end_line, site.col, site.end_col] = site.id
 
+    def function_of(self, site: int) -> int:
+        """The function a site is in."""
+        return self._function_of_site[site]
+
     def add_modules(self, modules: Sequence[Module]) -> None:
         """Torch modules seen."""
         self._static.modules += modules

@@ -40,12 +40,13 @@ class Roster:
     _sites: int = 0
     _functions: int = 0
 
-    def watch_file(self, path: str, module: str = "") -> None:
-        """Weave every function of a file. Functions change in `loom.swap`."""
+    def watch_file(self, path: str, module: str = "", flags: int = 0) -> None:
+        """Weave every function of a file. Functions change in `swap`. `flags`: as in `weave_source`, for text in no file."""
         text = self._text(path, module)
         if text is not None and path not in self._whole:
             self._whole.add(path)
-            self._take(path, module, lambda: woven_file(text, path))
+            in_no_file = path.startswith("<")
+            self._take(path, lambda: weave_source(text, path, flags=flags) if in_no_file else woven_file(text, path))
 
     def watch_functions(self, functions: Iterable[types.FunctionType]) -> None:
         """Weave the top-level functions and methods that these are, or are nested in, and swap these at once."""
@@ -61,7 +62,7 @@ class Roster:
             if fresh and path not in self._whole:
                 units = {unit for unit in fresh if unit is not None}
                 self._units[path] |= units
-                self._take(path, module, lambda: woven_file(text, path, units))
+                self._take(path, lambda: woven_file(text, path, units))
             self._missed(
                 function
                 for function in group
@@ -84,6 +85,8 @@ class Roster:
     def _missed(self, functions: Iterable[types.FunctionType]) -> None:
         names: dict[str, list[str]] = defaultdict(list)
         for function in functions:
+            if function.__code__.co_name == "<module>":  # a prompt runs what was typed as a function's code
+                continue
             names[function.__code__.co_filename].append(
                 f"{function.__qualname__} (line {function.__code__.co_firstlineno})"
             )
@@ -94,13 +97,39 @@ class Roster:
                 "code that is not what the source compiles to: the file changed since, or another tool rewrote it",
             )
 
+    def add_textless(self, path: str, code: types.CodeType, parameters: list[str]) -> int:
+        """Give a function without source text sites for its call and its arguments; returns the first."""
+        if path not in self._files:
+            self._files[path] = SourceFile(len(self._files) + 1, path, path, "interactive", "")
+        self._functions += 1
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+        function = Function(self._functions, self._files[path].id, code.co_qualname, code.co_firstlineno, max(lines))
+        kinds = [("enter", ""), *(("param", name) for name in parameters)]
+        first = self._sites + 1
+        sites = [self._textless(kind, "", code.co_firstlineno, name) for kind, name in kinds]
+        self.register(self._files[path], [function], sites)
+        return first
+
+    def add_textless_line(self, path: str, function_site: int, line: int, name: str) -> int:
+        """Give a line of such a function a site for a name that it bound ("return": for its result)."""
+        use = "return" if name == "return" else "assign"
+        site = self._textless(
+            "value" if use == "return" else "bind", use, line, "" if use == "return" else name, function_site
+        )
+        self.register(self._files[path], [], [site])
+        return site.id
+
+    def _textless(self, kind: str, use: str, line: int, binds: str, function: int = 0) -> Site:
+        self._sites += 1
+        return Site(self._sites, function or self._functions, kind, "line", use, line, 0, line, 0, binds)
+
     def code_of_module(self, path: str, name: str) -> types.CodeType | None:
         """Woven code to execute a module with that is about to be imported; None if it is to be left alone."""
         text = self._text(path, name)
         if text is None:
             return None
         self._whole.add(path)
-        return self._take(path, name, lambda: weave_source(text, path, whole=True))
+        return self._take(path, lambda: weave_source(text, path, whole=True))
 
     def code_of_main(self, text: str, path: str) -> types.CodeType:
         """Woven code of a script, its own statements included. Raises SyntaxError."""
@@ -129,7 +158,7 @@ class Roster:
         self._files[path] = SourceFile(len(self._files) + 1, path, package_path(path), decision.origin, text)
         return text
 
-    def _take(self, path: str, module: str, weave: Callable[[], WovenFile]) -> types.CodeType | None:
+    def _take(self, path: str, weave: Callable[[], WovenFile]) -> types.CodeType | None:
         try:
             woven = weave()
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -7,8 +7,11 @@ code with what its source compiles to, so that a changed file, or code another t
 
 from __future__ import annotations
 
+import __future__
 import ast
+import functools
 import gc
+import operator
 import types
 import warnings
 import weakref
@@ -33,6 +36,10 @@ from stillframe.capture.places import (
 from stillframe.capture.sites import Unit, plant, prune
 
 _COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+_FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 CodeKey = tuple[types.CodeType, str, bytes]
 
@@ -85,20 +92,24 @@ def weave_source(
     whole: bool = False,
     module_body: bool = False,
     watch: Callable[[PlannedSite], bool] | None = None,
+    flags: int = 0,
 ) -> WovenFile:
     """Compile a file with markers in the chosen units (all, if None). Raises SyntaxError.
+
+    `flags` are those of a code object of it: a `__future__` import may have been made outside of the text.
 
     The code is that of the chosen functions alone, unless `whole` (the module's own statements stay, unwatched) or
     `module_body` (they are watched too): then it can be executed as the module.
     """
     tree = ast.parse(source)
+    flags &= _FUTURE
     if not (whole or module_body):
         prune(tree, units)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a marker is a string that is called, and the compiler remarks on it
-        plain = compile(tree, path, "exec", dont_inherit=True)
+        plain = compile(tree, path, "exec", flags=flags, dont_inherit=True)
         planted = plant(tree, source, module_body=module_body, watch=watch)
-        marked = compile(tree, path, "exec", dont_inherit=True)
+        marked = compile(tree, path, "exec", flags=flags, dont_inherit=True)
     return WovenFile(path, planted.functions, planted.sites, plain, marked)
 
 
@@ -205,6 +216,11 @@ class Loom:
             function.__code__ = woven
             self._swapped.append(weakref.ref(function))
         return woven is not None
+
+    def watch_plainly(self, code: types.CodeType) -> None:
+        """Count a code object as watched although it is as it was: somebody tells of its frames in another way."""
+        self._kept.append(code)
+        self.codes.add(id(code))
 
     def is_woven(self, code: types.CodeType) -> bool:
         """Whether this is woven code of ours."""

@@ -1,0 +1,48 @@
+"""Every test leaves the process as it found it: trace functions, hooks, finders, limits, threads, torch's modes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+
+def _state() -> dict[str, object]:
+    state: dict[str, object] = {
+        "trace function": sys.gettrace(),
+        "profile function": sys.getprofile(),
+        "breakpoint hook": sys.breakpointhook,
+        "exception hook": sys.excepthook,
+        "finders": [
+            type(finder).__name__ for finder in sys.meta_path if type(finder).__module__.startswith("stillframe")
+        ],
+        "recursion limit": sys.getrecursionlimit(),
+        "threads": [thread.name for thread in threading.enumerate() if thread.name.startswith("stillframe")],
+    }
+    if sys.version_info >= (3, 12):
+        state["monitoring tools"] = [sys.monitoring.get_tool(number) for number in range(6)]
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        module = torch.nn.modules.module
+        state["function modes"] = torch._C._len_torch_function_stack()
+        state["module hooks"] = (len(module._global_forward_pre_hooks), len(module._global_forward_hooks))
+        state["module code"] = (torch.nn.Module.__call__.__code__, torch.nn.Module.__init__.__code__)
+    return state
+
+
+@pytest.fixture(autouse=True)
+def _as_found():
+    before = _state()
+    yield
+    after = _state()
+    different = [name for name in before if before[name] != after[name]]
+    assert not different, f"left changed: {', '.join(different)}"
+
+
+@pytest.fixture(autouse=True)
+def _close_recordings():
+    yield
+    recorded = sys.modules.get("recorded")
+    while recorded is not None and recorded.OPENED:
+        recorded.OPENED.pop().close()
