@@ -10,7 +10,6 @@ from typing import Any
 import stillframe.session
 from stillframe.recording.reader import Recording, open_recording
 
-
 OPENED: list[Recording] = []  # closed after each test, by conftest.py
 
 

@@ -30,7 +30,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function (or module body) whose sites are watched. Lines are 1-based; `line` is that of its first decorator or `def`."""
+    """One function (or module body) whose sites are watched. Lines are 1-based; `line` is its first decorator's or `def`'s."""
 
     id: int
     file: int

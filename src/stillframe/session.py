@@ -62,9 +62,7 @@ class Outcome:
 class Session:
     """`with record(path):` — whatever runs inside is recorded."""
 
-    def __init__(
-        self, path: str | os.PathLike[str], policy: ValuePolicy, rules: ScopeRules, facts: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], policy: ValuePolicy, rules: ScopeRules, facts: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self._policy, self._rules, self._facts = policy, rules, facts
         self._engine: Engine | None = None
@@ -119,9 +117,7 @@ def record(
     return Session(path, policy, rules, {"command": "record"})
 
 
-def record_target(
-    spec: Spec, path: Path, policy: ValuePolicy, *, scenario: str = "forward", inside: bool = False
-) -> Outcome:
+def record_target(spec: Spec, path: Path, policy: ValuePolicy, *, scenario: str = "forward", inside: bool = False) -> Outcome:
     """Build what `spec` says, run it once in a scenario, recorded at `path`. An exception of the model is raised on."""
     run = scenario_called(scenario)
     writer = StillWriter(path)

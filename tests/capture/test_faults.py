@@ -15,10 +15,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="a model needs torch")
 
+import stillframe  # noqa: E402
 from recorded import record_call  # noqa: E402
 from snippets import tiny_models  # noqa: E402
-
-import stillframe  # noqa: E402
 from stillframe.capture import tensors, values  # noqa: E402
 from stillframe.recording import writer  # noqa: E402
 from stillframe.recording.reader import open_recording  # noqa: E402

@@ -16,10 +16,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="a model needs torch")
 
+import stillframe  # noqa: E402
 from recorded import bindings, incomplete, record_call, same_numbers  # noqa: E402
 from snippets import tiny_models  # noqa: E402
-
-import stillframe  # noqa: E402
 from stillframe.errors import CaptureError  # noqa: E402
 
 

@@ -17,8 +17,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from stillframe.capture.lines import LineWatch
 from stillframe.capture.hooks import Hooks, ImportWatcher
+from stillframe.capture.lines import LineWatch
 from stillframe.capture.observe import EventLog, make_observers
 from stillframe.capture.policy import ValuePolicy
 from stillframe.capture.reach import Reach, names_in
@@ -233,7 +233,8 @@ class Engine:
         self.recorder.note(
             "unwoven",
             f"functions typed at {paths}",
-            f"this prompt keeps no source text (Python's own does from 3.13 on, IPython always): {how}; what they call is recorded",
+            f"this prompt keeps no source text (Python's own does from 3.13 on, IPython always): {how};"
+            " what they call is recorded",
         )
 
     def _guarded(self, act: Callable[..., None]) -> Callable[..., None]:
@@ -302,9 +303,7 @@ class Engine:
         def started(child: Any) -> None:
             if self.log.active:
                 name = str(getattr(child, "_identity", ""))
-                self.recorder.note(
-                    "process", f"child process {name}", "it was not followed: what ran there is not recorded"
-                )
+                self.recorder.note("process", f"child process {name}", "it was not followed: what ran there is not recorded")
 
         self._hooks.watch_entry(process, {"BaseProcess.start": started})
 

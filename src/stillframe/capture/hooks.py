@@ -1,4 +1,4 @@
-"""Takes callbacks; calls them when a module is imported, a torch module is built or called, a process starts, `breakpoint()` is met.
+"""Takes callbacks; calls them when a module is imported, a function entered, a process forked, or `breakpoint()` is met.
 
 Knows nothing of what the callbacks do. Everything installed is taken out again by `remove`, in reverse order.
 """
@@ -38,7 +38,12 @@ class Hooks:
     def watch_imports(self, watcher: ImportWatcher) -> None:
         """Let `watcher` see every import from now on."""
         sys.meta_path.insert(0, watcher)
-        self.add(lambda: watcher in sys.meta_path and sys.meta_path.remove(watcher) or None)
+
+        def undo() -> None:
+            if watcher in sys.meta_path:
+                sys.meta_path.remove(watcher)
+
+        self.add(undo)
 
     def watch_entry(self, module: types.ModuleType, callbacks: Mapping[str, Callable[[Any], None]]) -> None:
         """Call back with the first argument whenever a function of `module`, named by its qualified name, is entered."""

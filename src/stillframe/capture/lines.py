@@ -69,9 +69,7 @@ class LineWatch:
                 return ""
             monitoring.use_tool_id(self._tool, TOOL_NAME)
             monitoring.register_callback(self._tool, events.PY_START, lambda code, at: self._started(sys._getframe(1)))
-            monitoring.register_callback(
-                self._tool, events.LINE, lambda code, line: self._reached(sys._getframe(1), line)
-            )
+            monitoring.register_callback(self._tool, events.LINE, lambda code, line: self._reached(sys._getframe(1), line))
             monitoring.register_callback(
                 self._tool, events.PY_RETURN, lambda code, at, value: self._returned(sys._getframe(1), value)
             )

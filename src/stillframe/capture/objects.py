@@ -32,17 +32,19 @@ def about_constant(value: Any) -> dict[str, Any]:
     if value is None:
         return {"kind": "none"}
     if kind is int:
-        return (
-            {"kind": "int", "value": value}
-            if value.bit_length() <= 256
-            else {"kind": "int", "bits": value.bit_length()}
-        )
+        return {"kind": "int", "value": value} if value.bit_length() <= 256 else {"kind": "int", "bits": value.bit_length()}
     if kind in (bool, float):
         return {"kind": kind.__name__, "value": value}
     if kind is str:
         about: dict[str, Any] = {"kind": "str", "value": value[:MAX_TEXT].encode("utf-8", "replace").decode()}
         return about | {"length": len(value)} if len(value) > MAX_TEXT else about
     return {"kind": kind.__name__, "value": str(value)}
+
+
+def plain_args(error: BaseException) -> tuple[object, ...]:
+    """What an exception was made with, whatever its class makes of the name `args`."""
+    found: tuple[object, ...] = BaseException.__dict__["args"].__get__(error)
+    return found
 
 
 def is_fixed(kind: type, module_type: type) -> bool:
@@ -68,7 +70,7 @@ def about_fixed(value: Any, kind: type, module_type: type) -> dict[str, Any]:
     if issubclass(kind, enum.Enum):
         return {"kind": "enum", "type": type_name(kind), "name": str(value.__dict__.get("_name_", ""))[:MAX_TEXT]}
     if issubclass(kind, BaseException):
-        plain = [one for one in BaseException.args.__get__(value) if type(one) in (str, int, float)]
+        plain = [one for one in plain_args(value) if type(one) in (str, int, float)]
         return {"kind": "exception", "type": type_name(kind), "message": " ".join(str(one) for one in plain)[:MAX_TEXT]}
     if kind is complex:
         return {"kind": "complex", "value": [value.real, value.imag]}
@@ -111,7 +113,7 @@ def elements_of(value: Any, kind: type) -> Iterable[Any]:
 
 def length_of(value: Any, kind: type) -> int:
     base = next(base for base in (*SEQUENCES, dict) if issubclass(kind, base))
-    return int(base.__len__(value))
+    return int(base.__len__(value))  # type: ignore[attr-defined]
 
 
 def key_text(key: Any) -> str:

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from stillframe.capture.objects import plain_args
 from stillframe.capture.values import ValueKeeper
 from stillframe.capture.weave import Observers
 
 MAX_CHAIN = 400
 
 
-# A frame begun: address of the frame in scope above it (0: none), the code and instruction offset there that was being executed,
+# A frame begun: address of the frame in scope above it (0: none), the code and instruction offset there that was at work,
 # the code objects out of scope between (innermost first), the thread, whether the autograd engine was running, and the value id
 # of the object whose method it is (0: none). A plain tuple, as it is made on the hot path.
 Entered = tuple[int, CodeType | None, int, tuple[CodeType, ...], int, bool, int]
@@ -40,8 +41,9 @@ class Caught:
 class EventLog:
     """What observers append to.
 
-    `events` holds site, frame address and value id of each event in turn, three numbers an event (numbers cost the garbage
-    collector nothing); a negative site marks a row of `extra`, whose key stands where the value would. `faults` counts errors of our own by what they were.
+    `events` holds site, frame address and value id of each event in turn: three numbers an event, since numbers cost the
+    garbage collector nothing. A negative site marks a row of `extra`, whose key stands where the value would. `faults` counts
+    errors of our own by what they were.
     """
 
     events: list[int] = field(default_factory=list)
@@ -152,9 +154,7 @@ def make_observers(
         if log.active:
             try:  # what the object holds is told where it changes, not at each of its methods
                 met = known(id(owner))
-                entered(
-                    site, get_frame(1), arguments, met.value if met and met() is owner and met.value else name_of(owner)
-                )
+                entered(site, get_frame(1), arguments, met.value if met and met() is owner and met.value else name_of(owner))
             except Exception as error:
                 fault(error)
 
@@ -228,7 +228,7 @@ def make_observers(
                     lines.append(trace.tb_lineno)
                 trace = trace.tb_next
             row = number()
-            plain = [str(one) for one in BaseException.args.__get__(error) if type(one) in (str, int)]
+            plain = [str(one) for one in plain_args(error) if type(one) in (str, int)]
             extra[row] = Caught(type(error).__qualname__, " ".join(plain)[:200], tuple(frames), tuple(lines))
             add((-site, id(frame), row))
         except Exception as fault_of_ours:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 VALUE = "\0stillframe:value"  # (site, value) -> value
-INNER = (
-    "\0stillframe:inner"  # the same within a comprehension or generator expression, which may have a frame of its own
-)
+INNER = "\0stillframe:inner"  # the same within a comprehension or generator expression, which may have a frame of its own
 HELD = "\0stillframe:held"  # (site, value) -> value, read from an attribute or a variable of another scope
 ENTER = "\0stillframe:enter"  # (site, *arguments) -> None; the arguments' sites follow the enter site
 METHOD = "\0stillframe:method"  # the same for a method, whose first argument is the object it belongs to

@@ -239,9 +239,7 @@ class Planter:
         target.value = call_of(
             BASE, [number_of(site, place_of(target)), target.value], plumbing_of(target.value), place_of(target)
         )
-        return [
-            ast.Expr(call_of(STORED, [number_of(site, on_line(line))], on_line(line), on_line(line)), **on_line(line))
-        ]
+        return [ast.Expr(call_of(STORED, [number_of(site, on_line(line))], on_line(line), on_line(line)), **on_line(line))]
 
     def _bound(self, target: ast.expr, use: str, spanning: ast.AST | None = None) -> list[ast.stmt]:
         """The statement that tells what the names of `target` are bound to now."""

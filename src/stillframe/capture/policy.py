@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 VALUE_LIMIT = 256 * 1024
 RECORDING_LIMIT = 512 * 1024 * 1024
 

@@ -156,9 +156,7 @@ def _functions_behind(thing: Any) -> Iterator[types.FunctionType]:
             pending.append(one.__func__)
         elif isinstance(one, property):
             pending += [accessor for accessor in (one.fget, one.fset) if accessor]
-        elif isinstance(one, functools.partial):
-            pending.append(one.func)
-        elif isinstance(one, functools.cached_property):
+        elif isinstance(one, functools.partial | functools.cached_property):
             pending.append(one.func)
 
 

@@ -225,9 +225,7 @@ class Recorder:
             manifest=static.manifest,
         )
 
-    def _frame(
-        self, row: Entered, site: int, event: int, rows: array[int], chains: list[tuple[int, tuple[str, ...]]]
-    ) -> int:
+    def _frame(self, row: Entered, site: int, event: int, rows: array[int], chains: list[tuple[int, tuple[str, ...]]]) -> int:
         """Add a frame's numbers to `rows`, in the order of records.FRAME_COLUMNS."""
         address, site_code, lasti, between, thread, backward, owner = row
         self._frame_count = frame = self._frame_count + 1

@@ -5,6 +5,7 @@ Knows no run: what the observers do, and when, is not its business. One number r
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -62,11 +63,9 @@ class Roster:
             if fresh and path not in self._whole:
                 units = {unit for unit in fresh if unit is not None}
                 self._units[path] |= units
-                self._take(path, lambda: woven_file(text, path, units))
+                self._take(path, functools.partial(woven_file, text, path, units))
             self._missed(
-                function
-                for function in group
-                if not self.loom.swap_one(function) and not self.loom.is_woven(function.__code__)
+                function for function in group if not self.loom.swap_one(function) and not self.loom.is_woven(function.__code__)
             )
 
     def swap(self, functions: Iterable[types.FunctionType]) -> None:
@@ -87,9 +86,7 @@ class Roster:
         for function in functions:
             if function.__code__.co_name == "<module>":  # a prompt runs what was typed as a function's code
                 continue
-            names[function.__code__.co_filename].append(
-                f"{function.__qualname__} (line {function.__code__.co_firstlineno})"
-            )
+            names[function.__code__.co_filename].append(f"{function.__qualname__} (line {function.__code__.co_firstlineno})")
         for path, group in names.items():
             more = f" and {len(group) - 5} more" if len(group) > 5 else ""
             self.refuse(
@@ -113,9 +110,7 @@ class Roster:
     def add_textless_line(self, path: str, function_site: int, line: int, name: str) -> int:
         """Give a line of such a function a site for a name that it bound ("return": for its result)."""
         use = "return" if name == "return" else "assign"
-        site = self._textless(
-            "value" if use == "return" else "bind", use, line, "" if use == "return" else name, function_site
-        )
+        site = self._textless("value" if use == "return" else "bind", use, line, "" if use == "return" else name, function_site)
         self.register(self._files[path], [], [site])
         return site.id
 

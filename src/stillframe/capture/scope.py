@@ -20,9 +20,7 @@ _STANDARD_LIBRARY = tuple(
     if path
 )
 _INSTALLED = ("site-packages", "dist-packages")
-_TORCH_PLUMBING = tuple(
-    os.path.join("torch", "nn", "modules", name) for name in ("module.py", "_functions.py", "lazy.py")
-)
+_TORCH_PLUMBING = tuple(os.path.join("torch", "nn", "modules", name) for name in ("module.py", "_functions.py", "lazy.py"))
 
 
 @dataclass(frozen=True, slots=True)

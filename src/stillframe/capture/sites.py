@@ -1,4 +1,4 @@
-"""Takes the text of a source file; gives its syntax tree with an observer planted at every place worth knowing, and the list of those places.
+"""Takes a syntax tree; plants an observer at every place worth knowing, and gives the list of those places.
 
 Knows no torch, no run and no recording: pure syntax. Whoever compiles the tree puts real observers where the markers stand.
 

@@ -63,12 +63,7 @@ def first_line(node: ast.expr) -> int:
                 node = inner
             case ast.BoolOp(values=[inner, *_]) | ast.Tuple(elts=[inner, *_]) | ast.Set(elts=[inner, *_]):
                 node = inner
-            case (
-                ast.List(elts=[inner, *_])
-                | ast.Starred(value=inner)
-                | ast.NamedExpr(value=inner)
-                | ast.Await(value=inner)
-            ):
+            case ast.List(elts=[inner, *_]) | ast.Starred(value=inner) | ast.NamedExpr(value=inner) | ast.Await(value=inner):
                 node = inner
             case ast.Yield(value=ast.expr() as inner) | ast.YieldFrom(value=inner):
                 node = inner
@@ -107,9 +102,7 @@ def first_statement_line(node: ast.stmt) -> int:
 
 def is_bool(node: ast.expr) -> bool:
     """Whether an expression is a bool whatever its operands are."""
-    return isinstance(node, ast.Compare) and all(
-        isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops
-    )
+    return isinstance(node, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
 
 
 def is_future_import(node: ast.stmt) -> bool:

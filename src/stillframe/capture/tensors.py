@@ -10,7 +10,7 @@ import ctypes
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
@@ -18,10 +18,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from stillframe.capture.policy import ValuePolicy
 
-try:
-    from torch._C._dynamo.guards import TensorGuards as _guards
-except ImportError:  # an older torch
-    _guards = None
+_guards: Any = None
+with suppress(ImportError):  # an older torch has none, and each tensor is then asked in full
+    from torch._C._dynamo import guards
+
+    _guards = guards.TensorGuards
 
 NOT_COUNTED = -1
 _SAMPLE = 256
@@ -37,7 +38,10 @@ Seen = tuple[int, int, int, int]
 
 
 class TensorShelf:
-    """Keeps count of storages and contents. `describe` numbers a description, `number` gives fresh ids, `keep` takes contents."""
+    """Keeps count of storages and contents.
+
+    `describe` numbers a description, `number` gives fresh ids, `keep` takes a content, `inner_value` numbers a part.
+    """
 
     def __init__(
         self,
@@ -81,7 +85,7 @@ class TensorShelf:
         version = tensor._version
         if not guess[3]:
             return guess[1], 0, 0, version
-        storage = tensor.untyped_storage()
+        storage: Any = tensor.untyped_storage()
         address = storage._cdata
         memory = self._memories.get(address)
         if memory is None:
@@ -106,10 +110,8 @@ class TensorShelf:
             return
         readable = self._policy.keep_bytes and not tensor.is_meta
         try:
-            guard = _guards(
-                tensor, dynamic_dims_sizes=[list(tensor.shape)], dynamic_dims_strides=[list(tensor.stride())]
-            )
-            self._guesses[site] = (guard.check, seen[0], tensor.storage_offset(), readable)
+            guard = _guards(tensor, dynamic_dims_sizes=[list(tensor.shape)], dynamic_dims_strides=[list(tensor.stride())])
+            self._guesses[site] = (guard.check, seen[0], int(tensor.storage_offset()), readable)
         except Exception:  # a guess saves time, nothing else
             return
 
@@ -143,7 +145,7 @@ class TensorShelf:
                 return self._read_through(tensor, key)
             version = NOT_COUNTED if tensor.is_inference() else tensor._version
             keep = self._policy.keep_bytes
-            storage = tensor.untyped_storage() if keep else None
+            storage: Any = tensor.untyped_storage() if keep else None
         except Exception:
             return self._describe(self._unusual(tensor)), 0, 0, NOT_COUNTED
         if description is None:
@@ -316,15 +318,15 @@ class TensorShelf:
     def release_dead(self) -> None:
         """Let go of storages that are gone, so that a long run does not pile up what is known of them."""
         for address, memory in list(self._memories.items()):
-            if torch.UntypedStorage._expired(memory[1]):  # type: ignore[attr-defined]
+            if torch.UntypedStorage._expired(memory[1]):
                 del self._memories[address]
                 self._parts.pop(address, None)
-                torch.UntypedStorage._free_weak_ref(memory[1])  # type: ignore[attr-defined]
+                torch.UntypedStorage._free_weak_ref(memory[1])
 
     def close(self) -> None:
         """Let go of every storage."""
         for memory in self._memories.values():
-            torch.UntypedStorage._free_weak_ref(memory[1])  # type: ignore[attr-defined]
+            torch.UntypedStorage._free_weak_ref(memory[1])
         self._memories.clear()
 
 
@@ -411,9 +413,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 def type_name(kind: type) -> str:
     """A class by its qualified name; those of torch itself without the module."""
     module = kind.__module__
-    return (
-        kind.__qualname__ if module in ("torch", "torch.nn.parameter", "builtins") else f"{module}.{kind.__qualname__}"
-    )
+    return kind.__qualname__ if module in ("torch", "torch.nn.parameter", "builtins") else f"{module}.{kind.__qualname__}"
 
 
 def _size(number: Any) -> int | str:

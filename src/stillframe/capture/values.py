@@ -52,6 +52,9 @@ class Known(weakref.ref[Any]):
     state: tuple[int, ...] | None
     value: int
     version: int
+    if TYPE_CHECKING:
+
+        def __call__(self) -> Any: ...
 
 
 class ValueKeeper:
@@ -133,9 +136,7 @@ class ValueKeeper:
         else:
             about = about_constant(value)
         if type(value) is float and (value == 0.0 or value != value):
-            return self._interned_row(
-                (float, repr(value)), about
-            )  # 0.0 and -0.0 are equal, and no NaN is equal to itself
+            return self._interned_row((float, repr(value)), about)  # 0.0 and -0.0 are equal, and no NaN is equal to itself
         number = self._row(about)
         if len(plain) < 20_000 and not (type(value) is str and len(value) > MAX_TEXT):
             plain[value] = number
@@ -300,9 +301,7 @@ class ValueKeeper:
         """The beginning of a container's description as JSON text, the same for all of a type with these keys."""
         text = self._beginnings.get((kind, keys))
         if text is None:
-            name = (
-                "dict" if issubclass(kind, dict) else next(n for base, n in SEQUENCES.items() if issubclass(kind, base))
-            )
+            name = "dict" if issubclass(kind, dict) else next(n for base, n in SEQUENCES.items() if issubclass(kind, base))
             about: dict[str, Any] = {"kind": name}
             if keys:
                 about["keys"] = keys

@@ -6,8 +6,8 @@ code with what its source compiles to, so that a changed file, or code another t
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import functools
 import gc
@@ -17,7 +17,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from stillframe.capture.places import (
     BASE,
@@ -37,9 +37,7 @@ from stillframe.capture.sites import Unit, plant, prune
 
 _COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
-_FUTURE = functools.reduce(
-    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-)
+_FUTURE = functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 
 CodeKey = tuple[types.CodeType, str, bytes]
 
@@ -160,7 +158,7 @@ class Loom:
     _kept: list[types.CodeType] = field(default_factory=list)
     _woven_of: dict[CodeKey, types.CodeType] = field(default_factory=dict)
     _paths: set[str] = field(default_factory=set)
-    _swapped: list[weakref.ref[types.FunctionType]] = field(default_factory=list)
+    _swapped: list[tuple[weakref.ref[types.FunctionType], types.CodeType]] = field(default_factory=list)
 
     def take(self, file: WovenFile, observers: Observers, first_site: int) -> types.CodeType:
         """Ready a file's code; returns the woven module code. Functions change only in `swap`."""
@@ -205,17 +203,22 @@ class Loom:
                 if woven is None:
                     missed.append(function)
                 else:
-                    function.__code__ = woven
-                    self._swapped.append(weakref.ref(function))
+                    self._put(woven, function)
         return missed
 
     def swap_one(self, function: types.FunctionType) -> bool:
         """The same for one function known already."""
         woven = self._woven_of.get(key_of(function.__code__))
         if woven is not None:
-            function.__code__ = woven
-            self._swapped.append(weakref.ref(function))
+            self._put(woven, function)
         return woven is not None
+
+    def _put(self, woven: types.CodeType, function: types.FunctionType) -> None:
+        own = function.__code__
+        function.__code__ = woven
+        self._swapped.append((weakref.ref(function), own))
+        for plain, code in paired(own, woven):  # what it makes while woven gets back the very code it would have had
+            self._plain_of[id(code)] = plain
 
     def watch_plainly(self, code: types.CodeType) -> None:
         """Count a code object as watched although it is as it was: somebody tells of its frames in another way."""
@@ -228,24 +231,24 @@ class Loom:
 
     def restore(self) -> None:
         """Give every function its own code back, those made during the run too. May be called again."""
-        self._give_back(functions_alive())
         self.restore_swapped()
-
-    def restore_swapped(self) -> None:
-        """The same for the functions that were swapped, without looking for others."""
-        self._give_back(function for function in (reference() for reference in self._swapped) if function is not None)
-        self._swapped.clear()
-        self._woven_of.clear()
-        self._paths.clear()
-
-    def _give_back(self, functions: Iterable[types.FunctionType]) -> None:
-        for function in functions:
+        for function in functions_alive():
             plain = self._plain_of.get(id(function.__code__))
             if plain is not None:
                 function.__code__ = plain
+
+    def restore_swapped(self) -> None:
+        """The same for the functions that were swapped, without looking for others."""
+        for reference, own in self._swapped:
+            function = reference()
+            if function is not None and id(function.__code__) in self._plain_of:
+                function.__code__ = own
+        self._swapped.clear()
+        self._woven_of.clear()
+        self._paths.clear()
 
 
 def functions_alive() -> list[types.FunctionType]:
     """Every Python function the garbage collector knows of."""
     kind = types.FunctionType
-    return [cast(types.FunctionType, thing) for thing in gc.get_objects() if type(thing) is kind]
+    return [thing for thing in gc.get_objects() if type(thing) is kind]
