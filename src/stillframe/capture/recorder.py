@@ -10,7 +10,7 @@ import os
 import threading
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -161,6 +161,9 @@ class Recorder:
                 self.note("incomplete", "observer", f"{fault}, {count} times: what those places did is missing")
             self.describe_run(facts)
             batch = self._batch()
+            if not self._event_count:
+                nothing = "no function ran that counts as the reader's: torch's own are passed through unless they are asked for"
+                batch = replace(batch, notes=(*batch.notes, Note("unwoven", "everything", f"{nothing} (--inside, inside=True)")))
             self._closed = True
             try:
                 if self.failure is None:
