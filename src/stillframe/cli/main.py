@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from stillframe.cli import read, run, show
 from stillframe.errors import StillframeError
 
-_DESCRIPTION = (
-    "Reads LLM source code by running it: one run, recorded expression by expression, to be looked at afterwards."
-)
+_DESCRIPTION = "Reads LLM source code by running it: one run, recorded expression by expression, to be looked at afterwards."
 _EPILOG = "Begin with: stillframe read llama"
 
 

@@ -26,9 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--text", metavar="TEXT", action="append", default=[], help="a text to run on; may be repeated")
     parser.add_argument("--batch", metavar="B", type=int, help="rows in the batch")
     parser.add_argument("--seq", metavar="T", type=int, help="tokens in a row")
-    parser.add_argument(
-        "--attn", metavar="NAME", default="", help="attention implementation: eager, sdpa, flex_attention"
-    )
+    parser.add_argument("--attn", metavar="NAME", default="", help="attention implementation: eager, sdpa, flex_attention")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="makes the random weights (default: 0)")
     parser.add_argument("--no-values", action="store_true", help="keep shapes and other descriptions, no numbers")
     parser.add_argument("--inside", action="store_true", help="open calls into torch.nn, too")

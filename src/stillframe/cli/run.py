@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
     from stillframe.recording.writer import check_writable
 
     name = options.script.rpartition(".")[2] if options.module else Path(options.script).stem
-    path = Path(options.output or f"{name or 'run'}.still").absolute()
-    given = options.output or path.name
-    if not options.module and path == Path(options.script).absolute():
+    path = Path(options.output or f"{name or 'run'}.still")
+    given = str(path)
+    if not options.module and path.absolute() == Path(options.script).absolute():
         asked, found = f"The recording was to be written to {given}.", "That is the script itself."
         raise UsageError("recording-foreign-file", asked, found, "Name another file with -o.")
     check_writable(path)
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     outcome = record_script(
         options.script,
         options.args,
-        path,
+        path.absolute(),  # the script may change the working directory
         ValuePolicy(keep_bytes=not options.no_values),
         module=options.module,
         breakpoints=options.breakpoints,

@@ -46,9 +46,7 @@ def bound_by(source: Readable, event: Event, site: Site) -> tuple[Bound, ...]:
         return ()
     how = _HOW.get(site.use, "assign")
     return tuple(
-        Bound(name, value, how)
-        for target in targets_of(site.binds)
-        for name, value in _paired(source, target, event.value)
+        Bound(name, value, how) for target in targets_of(site.binds) for name, value in _paired(source, target, event.value)
     )
 
 
@@ -85,11 +83,7 @@ def _paired(source: Readable, target: Target, value: int) -> Iterator[tuple[str,
         return
     items = items_of(source, value)
     starred = [at for at, one in enumerate(target) if isinstance(one, str) and one.startswith("*")]
-    if (
-        items is None
-        or len(starred) > 1
-        or (len(items) != len(target) if not starred else len(items) < len(target) - 1)
-    ):
+    if items is None or len(starred) > 1 or (len(items) != len(target) if not starred else len(items) < len(target) - 1):
         yield flat_text(target), value
         return
     if not starred:

@@ -41,9 +41,7 @@ def dump_records(source: Readable) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "event", _plain(event)
 
 
-def _values(
-    source: Readable, ids: list[int], met: set[int], contents: set[int]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _values(source: Readable, ids: list[int], met: set[int], contents: set[int]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Values that were not given yet, each after its content and before those within it."""
     waiting = ids[::-1]
     while waiting:

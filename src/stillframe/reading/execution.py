@@ -12,10 +12,10 @@ unknown.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from stillframe.reading.branches import Condition, constant_truth
+from stillframe.reading.happened import Happened, Seen
 from stillframe.reading.statements import (
     JUMPS,
     LOOPS,
@@ -36,52 +36,40 @@ from stillframe.records import Site
 Next = tuple[Statement | None, bool]  # what is begun next, and whether that is certain; None: nothing can be
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """That control was at a site: `site` is None where only the line is known. `truth` is that of a test's operand.
-
-    `counts`: for a value that is unpacked, whether it has as many items as there are targets.
-    """
-
-    statement: Statement
-    site: Site | None
-    truth: bool | None = None
-    fits: bool = False
-
-
 class Execution:
     """What one call did. `certain` were begun, `maybe` may have been; `entered` are blocks of handlers and cases
     entered.
     """
 
-    def __init__(self, body: Body, conditions: dict[Span, Condition], seen: Sequence[Seen], *, returned: bool) -> None:
-        """`seen` in order. `returned`: the call is known to have come to an end without an exception."""
-        self.certain: set[Statement] = set()
-        self.maybe: set[Statement] = set()
+    def __init__(self, body: Body, conditions: dict[Span, Condition], happened: Happened) -> None:
+        self.certain: set[Statement] = set(happened.besides)
+        self.maybe: set[Statement] = set(body.statements) if happened.cut else set()
         self.entered: set[Block] = set()
         self._body, self._conditions = body, conditions
-        self._follow(seen, returned)
+        if body.root.statements:
+            self._follow(happened)
 
     # ---- from event to event
 
-    def _follow(self, seen: Sequence[Seen], returned: bool) -> None:
-        if not self._body.root.statements:
-            return
-        self._walk(self._body.root.statements[0], True)
-        if seen and not self._is_head(seen[0]):
-            self._pass(self._body.root.statements[0], seen[0].statement)
+    def _follow(self, happened: Happened) -> None:
+        seen, first = happened.seen, self._body.root.statements[0]
         for one in seen:
             self._begin(one.statement)
             if one.site is not None and one.site.id in self._body.handler_of:
                 self._enter(self._body.handler_of[one.site.id])
+        if seen and self._is_head(seen[0]):
+            self._walk(first, True)
+        elif seen:
+            self._pass(first, seen[0].statement)
         for before, after in zip(seen, seen[1:], strict=False):
             self._between(before, after)
-        if seen and returned:
-            self._to_the_end(seen[-1])
-        elif seen:
-            self._walk(*self._after(seen[-1]))
-        elif returned:
-            self._all_of(self._body.root.statements)
+        if happened.returned:
+            if seen:
+                self._to_the_end(seen[-1])
+            else:
+                self._all_of(self._body.root.statements)
+        elif not happened.cut:  # of a call that the recording does not see the end of, nothing is known after the last event
+            self._walk(*(self._after(seen[-1]) if seen else (first, True)))
 
     def _begin(self, statement: Statement) -> None:
         """A statement was begun: so were all before it in its block, and all that it is within."""
@@ -96,7 +84,10 @@ class Execution:
             tried = owner.part("body")
             done = statement.block.part == "orelse"
             if tried is not None and tried.statements:
-                self._all_of(tried.statements if done else tried.statements[:1])
+                if done:
+                    self._all_of(tried.statements)
+                else:
+                    self._walk(tried.statements[0], True)
 
     def _enter(self, block: Block) -> None:
         self.entered.add(block)
@@ -104,8 +95,7 @@ class Execution:
         if owner is not None:
             tried = owner.part("body")
             if tried is not None and isinstance(owner.node, TRIES):
-                self._all_of(tried.statements[:1])
-        self._walk(block.statements[0] if block.statements else None, True)
+                self._walk(_first(tried), True)
 
     def _all_of(self, statements: Iterable[Statement]) -> None:
         """Statements that control passed. One that should have told of it, and did not, is not sure."""
@@ -134,13 +124,28 @@ class Execution:
         if meeting is None or swallowed or (inner is meeting and self._is_cut(after, meeting)):
             self._walk(*self._after(before))
             return
-        self._pass(self._after(before)[0], last)
         if first is last and not isinstance(first.node, LOOPS):
+            self._again(before, after)
             return
+        self._pass(self._after(before)[0], last)
         for block, at in passed:
             self._all_of(block.statements[at + 1 :])
         if inner is not meeting:  # forward, or round a loop whose head tells nothing
             self._all_of(inner.block.statements[inner.at + 1 : meeting.at if inner.at < meeting.at else None])
+
+    def _again(self, before: Seen, after: Seen) -> None:
+        """The same statement told again: more of itself, or anew, when a loop whose head tells nothing went round."""
+        if before.site is not None and after.site is not None and after.site.id > before.site.id:
+            return  # sites are numbered in the order in which they are evaluated
+        following, at_its_end = self._after(before)
+        if not at_its_end:
+            self._walk(following, False)
+            return
+        self._pass(following, None)
+        statement: Statement | None = before.statement
+        while statement is not None and not isinstance(statement.node, LOOPS):
+            self._all_of(statement.block.statements[statement.at + 1 :])
+            statement = statement.block.owner
 
     def _is_head(self, seen: Seen) -> bool:
         """Whether it is the head of a handler or a case."""
@@ -152,16 +157,15 @@ class Execution:
             return False
         if self._is_head(after):
             return True
-        part = next(
-            (one.block for one in (after.statement, *after.statement.above) if one.block.owner is meeting), None
-        )
+        part = next((one.block for one in (after.statement, *after.statement.above) if one.block.owner is meeting), None)
         return part is not None and part.part in ("finalbody", "handler")
 
     def _to_the_end(self, last: Seen) -> None:
         """The call returned after its last event: what was still to come was begun."""
         statement: Statement | None = last.statement
-        if any(map(_is_with, last.statement.above)):
-            self._walk(*self._after(last))
+        through = (last.statement, *last.statement.above)
+        if any(map(_is_with, through[1:])) or any(one.block.part == "finalbody" for one in through):
+            self._walk(*self._after(last), silent=True)
         elif not isinstance(last.statement.node, JUMPS):
             self._pass(self._after(last)[0], None)
             while statement is not None:
@@ -175,22 +179,22 @@ class Execution:
         for _ in range(len(self._body.statements) + 1):
             if statement is None or (until is not None and not _comes_before(statement, until)):
                 return
-            self.certain.add(statement)
             if statement.tells:
                 return
+            self.certain.add(statement)
             statement = self._past_silent(statement)[0]
 
-    def _walk(self, statement: Statement | None, certain: bool) -> None:
-        """Mark what is begun from `statement` on as long as nothing would tell of it."""
-        steps = 0
-        while statement is not None and steps <= len(self._body.statements):
+    def _walk(self, statement: Statement | None, certain: bool, *, silent: bool = False) -> None:
+        """Mark what is begun from `statement` on, up to the first that should tell of it; `silent`: but not that one."""
+        for _ in range(len(self._body.statements) + 1):
+            if statement is None or (silent and statement.tells):
+                return
             if certain:
                 self.certain.add(statement)
             else:
                 self.maybe.add(statement)
             statement, sure = self._past_silent(statement)
             certain = certain and sure
-            steps += 1
 
     def _past_silent(self, statement: Statement) -> Next:
         """What comes after a statement that was begun and told nothing; nothing, if it would have told by then."""
@@ -228,9 +232,7 @@ class Execution:
             return (self._chosen(statement, False), False) if told else (_first(statement.part("body")), False)
         if isinstance(node, WITHS):
             last_item = node.items[-1].optional_vars
-            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(
-                site, last_item
-            )
+            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(site, last_item)
         if isinstance(node, ast.Match):
             following, _ = self._next(statement)
             return following, False
@@ -253,7 +255,9 @@ class Execution:
                 return following, False
             return (following, sure) if site.kind == "value" and _is_result(site, node.value) else (None, False)
         if isinstance(node, ast.AugAssign):
-            return following, sure and site.kind in ("bind", "store")
+            if site.kind in ("bind", "store"):
+                return following, sure
+            return (None, False) if any(one.kind in ("bind", "store") for one in statement.sites) else (following, False)
         return following, False
 
     def _chosen(self, statement: Statement, outcome: bool) -> Statement | None:
@@ -332,9 +336,7 @@ def _is_safe(node: ast.stmt) -> bool:
     if isinstance(node, Defined):
         arguments = node.args
         plain = not node.decorator_list and not arguments.defaults and not any(arguments.kw_defaults)
-        return (
-            plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
-        )
+        return plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
     return isinstance(node, SIMPLE_AND_SAFE) or (isinstance(node, ast.AnnAssign) and node.value is None)
 
 

@@ -8,13 +8,25 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from stillframe.reading.execution import Seen
 from stillframe.reading.index import Index
 from stillframe.reading.statements import Body, Statement
 from stillframe.records import Event, Frame, Site
 
 # What torch puts between a module's call and its forward swallows no exception.
 _TRANSPARENT = frozenset({"Module._wrapped_call_impl", "Module._call_impl"})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """That control was at a site: `site` is None where only the line is known. `truth` is that of a test's operand.
+
+    `counts`: for a value that is unpacked, whether it has as many items as there are targets.
+    """
+
+    statement: Statement
+    site: Site | None
+    truth: bool | None = None
+    fits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +68,7 @@ def happened_in(index: Index, body: Body, frame: Frame) -> Happened:
         for at, line in zip(raised.frames, raised.lines, strict=False):
             statement = body.at_line(line) if at == frame.id else None
             if statement is not None:
-                rows.append(
-                    (raised.after_event - 0.5 if raised.caught_in else raised.after_event + 0.5, Seen(statement, None))
-                )
+                rows.append((raised.after_event - 0.5 if raised.caught_in else raised.after_event + 0.5, Seen(statement, None)))
     rows.sort(key=lambda row: row[0])
     returned = not body.is_generator and _has_returned(index, frame)
     cut = not index.closed and not returned and not _is_over(index, body, frame)

@@ -31,9 +31,7 @@ class LineKind:
     owners: tuple[Hashable, ...] = ()
 
 
-def outcomes_of(
-    body: Body, executions: Sequence[Execution], calls: Sequence[object], complete: bool
-) -> dict[object, Outcome]:
+def outcomes_of(body: Body, executions: Sequence[Execution], calls: Sequence[object], complete: bool) -> dict[object, Outcome]:
     """How each statement and block of the function went, over all its calls; `None` stands for the call itself."""
     certain = {one for execution in executions for one in execution.certain}
     maybe = {one for execution in executions for one in execution.maybe}

@@ -156,13 +156,10 @@ class _Reading:
         known: dict[object, Execution] = {}
         found = []
         for frame in self._frames:
-            seen = happened_in(self._index, self._body, frame)
-            key = seen.key
+            happened = happened_in(self._index, self._body, frame)
+            key = happened.key
             if key not in known:
-                known[key] = Execution(self._body, self._conditions, seen.seen, returned=seen.returned)
-                if seen.cut:
-                    known[key].maybe.update(self._body.statements)
-                known[key].certain.update(seen.besides)
+                known[key] = Execution(self._body, self._conditions, happened)
             found.append(known[key])
         return found
 
@@ -252,8 +249,7 @@ class _Reading:
         found: dict[int, list[LineTest]] = defaultdict(list)
         for key, condition in met.items():
             operands = tuple(
-                (self._text(operand), parts[place, True], parts[place, False])
-                for place, operand in condition.operands.items()
+                (self._text(operand), parts[place, True], parts[place, False]) for place, operand in condition.operands.items()
             )
             test = LineTest(self._text(condition.test), condition.of, whole[key, True], whole[key, False], operands)
             found[condition.line].append(test)

@@ -116,9 +116,7 @@ class Still:
         if kind == "e":
             if not 0 <= number < self.recording.event_count:
                 found = f"The recording has the events e0 to e{self.recording.event_count - 1}."
-                raise UsageError(
-                    "no-such-event", f"The stack of event {number} was asked for.", found, "Name one of them."
-                )
+                raise UsageError("no-such-event", f"The stack of event {number} was asked for.", found, "Name one of them.")
             return stack_of_event(self._index, number)
         self._check_value(number)
         return stack_of_value(self._index, number)

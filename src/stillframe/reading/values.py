@@ -155,9 +155,7 @@ def _moment(index: Index, event: Event, value: int) -> Moment:
     function = source.functions[site.function].qualname
     path = module.path if module else ""
     name = ", ".join(dict.fromkeys(names))
-    return Moment(
-        event.index, event.frame, function, path, site.kind, name, index.text(site), index.place(site), event.value
-    )
+    return Moment(event.index, event.frame, function, path, site.kind, name, index.text(site), index.place(site), event.value)
 
 
 def _facts(numbers: Numbers | None) -> Facts | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of text. `role` is what it is: plain, name, call, value, place, id, quiet, strong, warn, mark, command."""
+    """A piece of text. `role` is what it is: plain, name, call, value, place, id, quiet, strong, warn, mark …"""
 
     text: str
     role: str = "plain"

@@ -89,9 +89,7 @@ def _notes(overview: Overview) -> list[Line]:
             role = "warn" if kind == "incomplete" else "plain"
             lines.append((Span(f"{kind}: ", role), Span(f"{subject}: {reason}" if subject else reason)))
     if overview.marks:
-        lines.append(
-            plain(f"{count(overview.marks, 'breakpoint() was', 'breakpoint()s were')} met and passed; ● shows where.")
-        )
+        lines.append(plain(f"{count(overview.marks, 'breakpoint() was', 'breakpoint()s were')} met and passed; ● shows where."))
     return lines
 
 

@@ -38,9 +38,7 @@ def _notes(way: Way) -> tuple[Part, ...]:
     if not way.steps:
         lines.append(plain("No tensor came up in the calls that were recorded."))
     if any(step.times > 1 for step in way.steps):
-        lines.append(
-            plain("×n: n equal ones one after another (same code, same shapes); the numbers are those of the first.")
-        )
+        lines.append(plain("×n: n equal ones one after another (same code, same shapes); the numbers are those of the first."))
     left = []
     if way.left_out:
         left.append(count(way.left_out, "call with no new tensor", "calls with no new tensor"))

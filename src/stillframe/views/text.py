@@ -201,10 +201,10 @@ class _Lowering:
             (self._text((Span(guide, "quiet"), *row.label)), self._text(row.detail), self._text(row.place))
             for guide, row in zip(_guides([row.depth for row in tree.rows]), tree.rows, strict=True)
         ]
-        # A row with nothing between its label and its place may be longer than the others' labels.
-        beside = [label for label, detail, _ in drawn if detail] or [label for label, *_ in drawn]
-        labels = max((label.cell_len for label in beside), default=0)
+        # A row without detail may take the room of both.
         details = max((detail.cell_len for _, detail, _ in drawn), default=0)
+        both = details + len(GAP) if details else 0
+        labels = max((label.cell_len - (0 if detail else both) for label, detail, _ in drawn), default=0)
         places = max((place.cell_len for *_, place in drawn), default=0)
         room = self._width - places - len(GAP)
         if room < NARROW // 2:
@@ -216,7 +216,7 @@ class _Lowering:
                 made = _fitted(label, labels, self._spell("…")) + Text(GAP)
                 made += _fitted(detail, min(details, max(room - labels - len(GAP), 8)), self._spell("…"))
             else:
-                made = _fitted(label, min(labels + details + len(GAP), room), self._spell("…"))
+                made = _fitted(label, min(labels + both, room), self._spell("…"))
             yield made + Text(GAP) + place if place.plain else _stripped(made)
 
     def _narrow_tree(self, drawn: Sequence[tuple[Text, Text, Text]]) -> Iterator[Text]:

@@ -122,8 +122,7 @@ def _moments(moments: tuple[Moment, ...], *, with_values: bool = False) -> Table
         row = [
             plain(f"e{moment.event}", "quiet"),
             plain(moment.place.text, "place"),
-            plain(f"{moment.kind}: " if moment.kind in ("param", "store", "bind") else "", "quiet")
-            + plain(name, "name"),
+            plain(f"{moment.kind}: " if moment.kind in ("param", "store", "bind") else "", "quiet") + plain(name, "name"),
             plain(moment.function, "call") + plain(f"  {moment.path}" if moment.path else "", "quiet"),
         ]
         rows.append(tuple([plain(f"v{moment.value}", "id"), *row] if with_values else row))
