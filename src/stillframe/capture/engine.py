@@ -197,13 +197,7 @@ class Engine:
 
     def _watch_textless(self, functions: Iterable[types.FunctionType]) -> None:
         """Watch by lines what was typed at a prompt that keeps no source text."""
-        codes = {
-            function.__code__
-            for function in functions
-            if function.__module__ == "__main__"
-            and function.__code__.co_filename.startswith("<")
-            and not self.scope.of(function.__code__.co_filename, "__main__").in_scope
-        }
+        codes = {function.__code__ for function in functions if function.__code__.co_filename == "<stdin>"}
         if not codes:
             return
         for code in codes:
@@ -228,11 +222,10 @@ class Engine:
         watch = LineWatch(self._guarded(begin), self._guarded(tell), lambda value: getattr(value, "_version", None))
         means = watch.watch(codes)
         self._hooks.add(watch.stop)
-        paths = ", ".join(sorted({code.co_filename for code in codes}))
         how = f"watched by {means}, line by line" if means else "not watched, since somebody else is tracing"
         self.recorder.note(
             "unwoven",
-            f"functions typed at {paths}",
+            "functions typed at <stdin>",
             f"this prompt keeps no source text (Python's own does from 3.13 on, IPython always): {how};"
             " what they call is recorded",
         )

@@ -70,6 +70,7 @@ class ValueKeeper:
         self.immediates: dict[type, dict[Any, int]] = {int: {}, bool: {}, type(None): {}, str: {}, float: {}}
         self.tensors: TensorShelf | None = None
         self._interned: dict[Any, int] = {}
+        self._tuples: dict[tuple[int, ...], int] = {}
         self._rows: list[int] = []  # seven numbers a value
         self._descriptions: list[tuple[int, Mapping[str, Any] | str]] = []
         self._content_rows: list[int] = []  # id, storage, form
@@ -271,9 +272,21 @@ class ValueKeeper:
         return self._interned_row(text := f'{{"kind":"slice","items":{items}}}', text)
 
     def _of_tuple(self, value: Any, depth: int) -> int:
-        items = [self.of(one, depth + 1) for one in value[:MAX_ITEMS]] if depth < MAX_DEPTH else []
-        text = f'{{"kind":"tuple","length":{len(value)},"items":{items}}}'  # text is cheaper to keep than a dict
-        return self._interned_row(text, text)
+        of, handlers, inner = self.of, self._handlers, depth + 1
+        if depth >= MAX_DEPTH or len(value) > MAX_ITEMS:
+            items = [of(one, inner) for one in value[:MAX_ITEMS]] if depth < MAX_DEPTH else []
+        else:
+            items = [(handlers.get(type(one)) or of)(one, inner) for one in value]
+        key = (len(value), *items)
+        number = self._tuples.get(key)
+        if number is None:
+            number = self._row(
+                f'{{"kind":"tuple","length":{len(value)},"items":{items}}}'
+            )  # text is cheaper to keep than a dict
+            if len(self._tuples) > 50_000:
+                self._tuples.clear()
+            self._tuples[key] = number
+        return number
 
     def _of_container(self, value: Any, depth: int) -> int:
         kind = type(value)
@@ -288,14 +301,17 @@ class ValueKeeper:
             )
         if issubclass(kind, dict):
             pairs = list(dict.items(value) if length <= MAX_ITEMS else itertools.islice(dict.items(value), MAX_ITEMS))
-            keys = tuple([key_text(key) for key, _ in pairs])
+            keys = tuple([key if type(key) is str else key_text(key) for key, _ in pairs])
             items = [self.of(one, depth + 1) for _, one in pairs]
         else:
             items = self._all(elements_of(value, kind), depth)
             names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
             keys = tuple([str(one) for one in names[:MAX_ITEMS]]) if isinstance(names, tuple) else ()
-        text = f'{self._container_text(kind, keys)},"length":{length},"items":{items}}}'
-        return self._interned_row(text, text)
+        whole = (kind, length, keys, *items)
+        number = self._interned.get(whole)
+        if number is None:
+            number = self._interned_row(whole, f'{self._container_text(kind, keys)},"length":{length},"items":{items}}}')
+        return number
 
     def _container_text(self, kind: type, keys: tuple[str, ...]) -> str:
         """The beginning of a container's description as JSON text, the same for all of a type with these keys."""
@@ -304,7 +320,7 @@ class ValueKeeper:
             name = "dict" if issubclass(kind, dict) else next(n for base, n in SEQUENCES.items() if issubclass(kind, base))
             about: dict[str, Any] = {"kind": name}
             if keys:
-                about["keys"] = keys
+                about["keys"] = [key[:MAX_TEXT] for key in keys]
             if kind.__module__ != "builtins":
                 about["type"] = type_name(kind)
             text = json.dumps(about)[:-1]
