@@ -33,6 +33,12 @@ def _environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
+def run_environment() -> dict[str, str]:
+    """What the command's process is to find in its environment."""
+    return _environment()
+
+
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recordings")
 

@@ -60,16 +60,19 @@ class Execution:
         if seen and self._is_head(seen[0]):
             self._walk(first, True)
         elif seen:
-            self._pass(first, seen[0].statement)
+            self._pass(first, seen[0].statement, seen[0].statement.above)
         for before, after in zip(seen, seen[1:], strict=False):
             self._between(before, after)
-        if happened.returned:
-            if seen:
-                self._to_the_end(seen[-1])
-            else:
-                self._all_of(self._body.root.statements)
-        elif not happened.cut:  # of a call that the recording does not see the end of, nothing is known after the last event
+        if happened.cut:
+            return  # nothing is known of what came after the last event
+        if seen:
+            self._leave(seen[-1].statement, (), not self._body.is_generator)
+        if not happened.returned:
             self._walk(*(self._after(seen[-1]) if seen else (first, True)))
+        elif seen:
+            self._to_the_end(seen[-1])
+        else:
+            self._all_of(self._body.root.statements)
 
     def _begin(self, statement: Statement) -> None:
         """A statement was begun: so were all before it in its block, and all that it is within."""
@@ -110,7 +113,12 @@ class Execution:
 
     def _between(self, before: Seen, after: Seen) -> None:
         first, last = before.statement, after.statement
-        if isinstance(first.node, JUMPS):
+        self._leave(first, (last, *last.above), True)
+        if isinstance(first.node, ast.Break | ast.Continue):
+            first = _loop_of(first)  # which goes round, or has come to its end
+            if first in (last, *last.above):
+                return
+        elif isinstance(first.node, JUMPS):
             return
         meeting = _meeting(first, last)
         passed: list[tuple[Block, int]] = []
@@ -120,18 +128,27 @@ class Execution:
             if inner.block.owner is None:
                 return
             inner = inner.block.owner
-        swallowed = any(_is_with(block.owner) for block, _ in passed if block.owner is not meeting)
-        if meeting is None or swallowed or (inner is meeting and self._is_cut(after, meeting)):
+        left = [block for block, _ in passed if block.owner is not meeting]
+        in_finally = any(block.part == "finalbody" for block in left)
+        if meeting is None or in_finally or (inner is meeting and self._is_cut(after, meeting)):
             self._walk(*self._after(before))
             return
+        following = self._after(before)[0]
+        swallowing = max((at for at, block in enumerate(left) if _is_with(block.owner)), default=-1)
+        if swallowing >= 0:  # in there, only what is sure; behind it, the plain way
+            self._walk(*self._after(before))
+            swallower = passed[swallowing][0].owner
+            following = self._next(swallower)[0] if swallower is not None else None
+            passed = passed[swallowing + 1 :]
         if first is last and not isinstance(first.node, LOOPS):
             self._again(before, after)
             return
-        self._pass(self._after(before)[0], last)
+        goes_round = inner is not meeting and inner.at > meeting.at  # of a loop whose head tells nothing
+        self._pass(following, None if goes_round else last, last.above)
         for block, at in passed:
             self._all_of(block.statements[at + 1 :])
-        if inner is not meeting:  # forward, or round a loop whose head tells nothing
-            self._all_of(inner.block.statements[inner.at + 1 : meeting.at if inner.at < meeting.at else None])
+        if inner is not meeting:
+            self._all_of(inner.block.statements[inner.at + 1 : None if goes_round else meeting.at])
 
     def _again(self, before: Seen, after: Seen) -> None:
         """The same statement told again: more of itself, or anew, when a loop whose head tells nothing went round."""
@@ -141,11 +158,19 @@ class Execution:
         if not at_its_end:
             self._walk(following, False)
             return
-        self._pass(following, None)
+        self._pass(following, None, before.statement.above)
         statement: Statement | None = before.statement
         while statement is not None and not isinstance(statement.node, LOOPS):
             self._all_of(statement.block.statements[statement.at + 1 :])
             statement = statement.block.owner
+
+    def _leave(self, first: Statement, still_in: Sequence[Statement], certain: bool) -> None:
+        """Control left what is around `first`, but for what it is `still_in`: each `finally` on the way was begun."""
+        for inner in (first, *first.above):
+            owner = inner.block.owner
+            finalbody = owner.part("finalbody") if owner is not None else None
+            if owner is not None and owner not in still_in and inner.block.part != "finalbody":
+                self._walk(_first(finalbody), certain)
 
     def _is_head(self, seen: Seen) -> bool:
         """Whether it is the head of a handler or a case."""
@@ -163,10 +188,12 @@ class Execution:
     def _to_the_end(self, last: Seen) -> None:
         """The call returned after its last event: what was still to come was begun."""
         statement: Statement | None = last.statement
+        if isinstance(last.statement.node, ast.Break | ast.Continue):
+            statement = _loop_of(last.statement)
         through = (last.statement, *last.statement.above)
         if any(map(_is_with, through[1:])) or any(one.block.part == "finalbody" for one in through):
             self._walk(*self._after(last), silent=True)
-        elif not isinstance(last.statement.node, JUMPS):
+        elif not isinstance(last.statement.node, ast.Return | ast.Raise):
             self._pass(self._after(last)[0], None)
             while statement is not None:
                 self._all_of(statement.block.statements[statement.at + 1 :])
@@ -174,15 +201,27 @@ class Execution:
 
     # ---- from a statement on, without events
 
-    def _pass(self, statement: Statement | None, until: Statement | None) -> None:
-        """Mark what was begun from `statement` on, up to `until`, on a way on which nothing was raised."""
-        for _ in range(len(self._body.statements) + 1):
+    def _pass(self, statement: Statement | None, until: Statement | None, still_in: Sequence[Statement] = ()) -> None:
+        """Mark what was begun from `statement` on, up to `until`, on a way on which nothing was raised that was seen.
+
+        In a `with` that was left on the way, something may have been raised and swallowed: what follows in there is
+        then not sure, but what follows it is.
+        """
+        shaky: Statement | None = None
+        for _ in range(2 * len(self._body.statements) + 2):
             if statement is None or (until is not None and not _comes_before(statement, until)):
                 return
-            if statement.tells:
+            if shaky is not None and shaky not in statement.above:
+                shaky = None
+            if statement.tells and shaky is None:
                 return
-            self.certain.add(statement)
-            statement = self._past_silent(statement)[0]
+            (self.certain if shaky is None else self.maybe).add(statement)
+            if statement.tells and shaky is not None:
+                statement = self._next(shaky)[0]
+                continue
+            inside = (one for one in statement.above if _is_with(one) and one not in still_in)
+            statement, sure = self._past_silent(statement)
+            shaky = shaky if sure or shaky is not None else next(inside, None)
 
     def _walk(self, statement: Statement | None, certain: bool, *, silent: bool = False) -> None:
         """Mark what is begun from `statement` on, up to the first that should tell of it; `silent`: but not that one."""
@@ -215,6 +254,8 @@ class Execution:
         """What is begun after an event, and whether that is certain."""
         statement, site = last.statement, last.site
         node = statement.node
+        if isinstance(node, ast.Break | ast.Continue):
+            return self._jumped(statement)
         if site is None or isinstance(node, JUMPS):
             return None, False
         if site.id in self._body.handler_of:
@@ -284,6 +325,16 @@ class Execution:
             statement = owner
         return statement.following, sure
 
+    def _jumped(self, jump: Statement) -> Next:
+        """What is begun after a `break` or `continue`, if no `finally` or `with` is on the way: what follows the loop,
+        or a round.
+        """
+        loop = _loop_of(jump)
+        between = jump.above[: jump.above.index(loop)] if loop in jump.above else ()
+        if any(isinstance(owner.node, (*WITHS, *TRIES)) for owner in between):
+            return None, False
+        return self._next(loop) if isinstance(jump.node, ast.Break) else self._round(loop)
+
     def _round(self, loop: Statement) -> Next:
         """What is begun once the body of a loop has come to its end, and nothing tells of another round."""
         if isinstance(loop.node, ast.While):
@@ -321,6 +372,16 @@ def _comes_before(one: Statement, until: Statement) -> bool:
 def _part_in(one: Statement, owner: Statement) -> str:
     """In which part of `owner` a statement is; "" if it is `owner` itself."""
     return next((step.block.part for step in (one, *one.above) if step.block.owner is owner), "")
+
+
+def _loop_of(jump: Statement) -> Statement:
+    """The loop that a `break` or `continue` is for. One in the `else` of a loop is for the loop around that."""
+    inner = jump
+    for owner in jump.above:
+        if isinstance(owner.node, LOOPS) and inner.block.part == "body":
+            return owner
+        inner = owner
+    return jump
 
 
 def _blocks_of(statement: Statement) -> list[Block]:

@@ -59,12 +59,10 @@ class Statement:
         return next((block for block in self.blocks if block.part == name), None)
 
     @property
-    def above(self) -> Iterator[Statement]:
+    def above(self) -> tuple[Statement, ...]:
         """The statements this one is within, innermost first."""
         owner = self.block.owner
-        while owner is not None:
-            yield owner
-            owner = owner.block.owner
+        return (owner, *owner.above) if owner is not None else ()
 
     @property
     def lines(self) -> range:
