@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 from stillframe.reading.still import open_still
 
 FUNCTIONS = 60

@@ -12,28 +12,12 @@ unknown.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stillframe.reading.branches import Condition, constant_truth
 from stillframe.reading.happened import Happened, Seen
-from stillframe.reading.statements import (
-    JUMPS,
-    LOOPS,
-    SIMPLE_AND_SAFE,
-    TRIES,
-    WITHS,
-    Block,
-    Body,
-    Defined,
-    Span,
-    Statement,
-    results_of,
-    span,
-    span_of,
-)
-from stillframe.records import Site
-
-Next = tuple[Statement | None, bool]  # what is begun next, and whether that is certain; None: nothing can be
+from stillframe.reading.statements import JUMPS, LOOPS, TRIES, WITHS, Block, Body, Span, Statement
+from stillframe.reading.successors import Successors, first_of, loop_of
 
 
 class Execution:
@@ -45,7 +29,7 @@ class Execution:
         self.certain: set[Statement] = set(happened.besides)
         self.maybe: set[Statement] = set(body.statements) if happened.cut else set()
         self.entered: set[Block] = set()
-        self._body, self._conditions = body, conditions
+        self._body, self._flow = body, Successors(body, conditions)
         if body.root.statements:
             self._follow(happened)
 
@@ -68,7 +52,10 @@ class Execution:
         if seen:
             self._leave(seen[-1].statement, (), not self._body.is_generator)
         if not happened.returned:
-            self._walk(*(self._after(seen[-1]) if seen else (first, True)))
+            if seen:
+                self._unsure(seen[-1], ())
+            else:
+                self._walk(first, True)
         elif seen:
             self._to_the_end(seen[-1])
         else:
@@ -98,7 +85,7 @@ class Execution:
         if owner is not None:
             tried = owner.part("body")
             if tried is not None and isinstance(owner.node, TRIES):
-                self._walk(_first(tried), True)
+                self._walk(first_of(tried), True)
 
     def _all_of(self, statements: Iterable[Statement]) -> None:
         """Statements that control passed. One that should have told of it, and did not, is not sure."""
@@ -110,16 +97,19 @@ class Execution:
                 for block in statement.blocks:
                     if block.head is None:
                         self._all_of(block.statements)
+            elif isinstance(statement.node, ast.If | ast.While):
+                truth = constant_truth(statement.node.test)
+                chosen = statement.part("body" if truth else "orelse")
+                if truth is not None and chosen is not None:
+                    self._all_of(chosen.statements)
 
     def _between(self, before: Seen, after: Seen) -> None:
         first, last = before.statement, after.statement
         self._leave(first, (last, *last.above), True)
         if isinstance(first.node, ast.Break | ast.Continue):
-            first = _loop_of(first)  # which goes round, or has come to its end
+            first = loop_of(first)  # which goes round, or has come to its end
             if first in (last, *last.above):
                 return
-        elif isinstance(first.node, JUMPS):
-            return
         meeting = _meeting(first, last)
         passed: list[tuple[Block, int]] = []
         inner = first  # becomes what holds `first` in the block where the two ways part, or `meeting` itself
@@ -131,15 +121,17 @@ class Execution:
         left = [block for block, _ in passed if block.owner is not meeting]
         in_finally = any(block.part == "finalbody" for block in left)
         if meeting is None or in_finally or (inner is meeting and self._is_cut(after, meeting)):
-            self._walk(*self._after(before))
+            self._unsure(before, last.above)
             return
-        following = self._after(before)[0]
+        following = self._flow.after(before)[0]
         swallowing = max((at for at, block in enumerate(left) if _is_with(block.owner)), default=-1)
         if swallowing >= 0:  # in there, only what is sure; behind it, the plain way
-            self._walk(*self._after(before))
+            self._unsure(before, last.above)
             swallower = passed[swallowing][0].owner
-            following = self._next(swallower)[0] if swallower is not None else None
+            following = self._flow.following(swallower)[0] if swallower is not None else None
             passed = passed[swallowing + 1 :]
+        elif isinstance(first.node, JUMPS):
+            return
         if first is last and not isinstance(first.node, LOOPS):
             self._again(before, after)
             return
@@ -154,7 +146,7 @@ class Execution:
         """The same statement told again: more of itself, or anew, when a loop whose head tells nothing went round."""
         if before.site is not None and after.site is not None and after.site.id > before.site.id:
             return  # sites are numbered in the order in which they are evaluated
-        following, at_its_end = self._after(before)
+        following, at_its_end = self._flow.after(before)
         if not at_its_end:
             self._walk(following, False)
             return
@@ -170,7 +162,14 @@ class Execution:
             owner = inner.block.owner
             finalbody = owner.part("finalbody") if owner is not None else None
             if owner is not None and owner not in still_in and inner.block.part != "finalbody":
-                self._walk(_first(finalbody), certain)
+                self._walk(first_of(finalbody), certain)
+
+    def _unsure(self, last: Seen, still_in: Sequence[Statement], *, silent: bool = False) -> None:
+        """Control went on from `last`, but something may have been raised, and a `with` that was left may have swallowed it."""
+        self._walk(*self._flow.after(last), silent=silent)
+        for owner in last.statement.above:
+            if _is_with(owner) and owner not in still_in:
+                self._walk(self._flow.following(owner)[0], False, silent=silent)
 
     def _is_head(self, seen: Seen) -> bool:
         """Whether it is the head of a handler or a case."""
@@ -187,17 +186,21 @@ class Execution:
 
     def _to_the_end(self, last: Seen) -> None:
         """The call returned after its last event: what was still to come was begun."""
-        statement: Statement | None = last.statement
-        if isinstance(last.statement.node, ast.Break | ast.Continue):
-            statement = _loop_of(last.statement)
-        through = (last.statement, *last.statement.above)
-        if any(map(_is_with, through[1:])) or any(one.block.part == "finalbody" for one in through):
-            self._walk(*self._after(last), silent=True)
-        elif not isinstance(last.statement.node, ast.Return | ast.Raise):
-            self._pass(self._after(last)[0], None)
-            while statement is not None:
-                self._all_of(statement.block.statements[statement.at + 1 :])
-                statement = statement.block.owner
+        ended = last.statement
+        if isinstance(ended.node, ast.Break | ast.Continue):
+            ended = loop_of(ended)
+        following = self._flow.after(last)[0]
+        swallowers = [owner for owner in ended.above if _is_with(owner)]
+        if any(one.block.part == "finalbody" for one in (ended, *ended.above)) or isinstance(ended.node, ast.Return):
+            self._unsure(last, (), silent=True)
+            return
+        if swallowers:  # in there, only what is sure; behind it, the plain way
+            self._unsure(last, (), silent=True)
+            ended = swallowers[-1]
+            following = self._flow.following(ended)[0]
+        self._pass(following, None)
+        for statement in (ended, *ended.above):
+            self._all_of(statement.block.statements[statement.at + 1 :])
 
     # ---- from a statement on, without events
 
@@ -217,10 +220,10 @@ class Execution:
                 return
             (self.certain if shaky is None else self.maybe).add(statement)
             if statement.tells and shaky is not None:
-                statement = self._next(shaky)[0]
+                statement = self._flow.following(shaky)[0]
                 continue
             inside = (one for one in statement.above if _is_with(one) and one not in still_in)
-            statement, sure = self._past_silent(statement)
+            statement, sure = self._flow.past_silent(statement)
             shaky = shaky if sure or shaky is not None else next(inside, None)
 
     def _walk(self, statement: Statement | None, certain: bool, *, silent: bool = False) -> None:
@@ -232,118 +235,8 @@ class Execution:
                 self.certain.add(statement)
             else:
                 self.maybe.add(statement)
-            statement, sure = self._past_silent(statement)
+            statement, sure = self._flow.past_silent(statement)
             certain = certain and sure
-
-    def _past_silent(self, statement: Statement) -> Next:
-        """What comes after a statement that was begun and told nothing; nothing, if it would have told by then."""
-        node = statement.node
-        if isinstance(node, TRIES):
-            return _first(statement.part("body")), True
-        if isinstance(node, ast.If | ast.While):
-            truth = constant_truth(node.test)
-            return (None, False) if truth is None else (self._chosen(statement, truth), True)
-        if isinstance(node, JUMPS) or statement.tells:
-            return None, False
-        if isinstance(node, ast.ClassDef):
-            return _first(statement.part("body")), False
-        following, sure = self._next(statement)
-        return following, sure and _is_safe(node)
-
-    def _after(self, last: Seen) -> Next:
-        """What is begun after an event, and whether that is certain."""
-        statement, site = last.statement, last.site
-        node = statement.node
-        if isinstance(node, ast.Break | ast.Continue):
-            return self._jumped(statement)
-        if site is None or isinstance(node, JUMPS):
-            return None, False
-        if site.id in self._body.handler_of:
-            return _first(self._body.handler_of[site.id]), True
-        if isinstance(node, ast.If | ast.While):
-            condition = self._conditions.get(span_of(site))
-            if site.kind != "test" or last.truth is None or condition is None or condition.test is not node.test:
-                return None, False
-            outcome = condition.outcome(span_of(site), last.truth)
-            return (None, False) if outcome is None else (self._chosen(statement, outcome), True)
-        if isinstance(node, ast.For | ast.AsyncFor):
-            if site.kind == "bind" and site.use == "iterate":
-                return _first(statement.part("body")), True
-            told = any(one.kind == "bind" and one.use == "iterate" for one in statement.sites)
-            return (self._chosen(statement, False), False) if told else (_first(statement.part("body")), False)
-        if isinstance(node, WITHS):
-            last_item = node.items[-1].optional_vars
-            return _first(statement.part("body")), site.kind == "bind" and last_item is not None and _ends(site, last_item)
-        if isinstance(node, ast.Match):
-            following, _ = self._next(statement)
-            return following, False
-        return self._after_simple(statement, site, last.fits)
-
-    def _after_simple(self, statement: Statement, site: Site, fits: bool) -> Next:
-        node = statement.node
-        following, sure = self._next(statement)
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if site.kind == "store":
-                return following, sure and len(targets) == 1 and isinstance(targets[0], ast.Subscript)
-            done = site.kind == "bind" or (site.kind == "value" and _is_result(site, node.value))
-            if not done:
-                return (following, False) if _tells_late(node) else (None, False)
-            safe = all(isinstance(target, ast.Name) or (fits and _is_names(target)) for target in targets)
-            return following, sure and safe
-        if isinstance(node, ast.Expr):
-            if isinstance(node.value, ast.Yield | ast.YieldFrom) or not results_of(node.value):
-                return following, False
-            return (following, sure) if site.kind == "value" and _is_result(site, node.value) else (None, False)
-        if isinstance(node, ast.AugAssign):
-            if site.kind in ("bind", "store"):
-                return following, sure
-            return (None, False) if any(one.kind in ("bind", "store") for one in statement.sites) else (following, False)
-        return following, False
-
-    def _chosen(self, statement: Statement, outcome: bool) -> Statement | None:
-        """Where an `if` or a loop goes on."""
-        part = statement.part("body" if outcome else "orelse")
-        return _first(part) if part is not None else self._next(statement)[0]
-
-    def _next(self, statement: Statement) -> Next:
-        """What is begun once a statement has come to its end."""
-        sure = True
-        while statement.following is None:
-            owner, part = statement.block.owner, statement.block.part
-            if owner is None:
-                return None, False
-            if isinstance(owner.node, LOOPS) and part == "body":
-                return self._round(owner)
-            if isinstance(owner.node, TRIES) and part != "finalbody":
-                onward = [owner.part("orelse")] if part == "body" else []
-                block = next((one for one in [*onward, owner.part("finalbody")] if one is not None), None)
-                if block is not None:
-                    return _first(block), sure
-            if isinstance(owner.node, (*WITHS, *TRIES, ast.ClassDef)):
-                sure = sure and isinstance(owner.node, TRIES) and part != "finalbody"
-            statement = owner
-        return statement.following, sure
-
-    def _jumped(self, jump: Statement) -> Next:
-        """What is begun after a `break` or `continue`, if no `finally` or `with` is on the way: what follows the loop,
-        or a round.
-        """
-        loop = _loop_of(jump)
-        between = jump.above[: jump.above.index(loop)] if loop in jump.above else ()
-        if any(isinstance(owner.node, (*WITHS, *TRIES)) for owner in between):
-            return None, False
-        return self._next(loop) if isinstance(jump.node, ast.Break) else self._round(loop)
-
-    def _round(self, loop: Statement) -> Next:
-        """What is begun once the body of a loop has come to its end, and nothing tells of another round."""
-        if isinstance(loop.node, ast.While):
-            return (_first(loop.part("body")), True) if constant_truth(loop.node.test) else (None, False)
-        return self._chosen(loop, False), False
-
-
-def _first(block: Block | None) -> Statement | None:
-    return block.statements[0] if block is not None and block.statements else None
 
 
 def _meeting(first: Statement, last: Statement) -> Statement | None:
@@ -374,46 +267,9 @@ def _part_in(one: Statement, owner: Statement) -> str:
     return next((step.block.part for step in (one, *one.above) if step.block.owner is owner), "")
 
 
-def _loop_of(jump: Statement) -> Statement:
-    """The loop that a `break` or `continue` is for. One in the `else` of a loop is for the loop around that."""
-    inner = jump
-    for owner in jump.above:
-        if isinstance(owner.node, LOOPS) and inner.block.part == "body":
-            return owner
-        inner = owner
-    return jump
-
-
 def _blocks_of(statement: Statement) -> list[Block]:
     return [statement.block, *(owner.block for owner in statement.above)]
 
 
 def _is_with(statement: Statement | None) -> bool:
     return statement is not None and isinstance(statement.node, WITHS)
-
-
-def _is_safe(node: ast.stmt) -> bool:
-    """Whether a statement that tells nothing cannot raise."""
-    if isinstance(node, Defined):
-        arguments = node.args
-        plain = not node.decorator_list and not arguments.defaults and not any(arguments.kw_defaults)
-        return plain and node.returns is None and not any(one.annotation for one in arguments.args + arguments.kwonlyargs)
-    return isinstance(node, SIMPLE_AND_SAFE) or (isinstance(node, ast.AnnAssign) and node.value is None)
-
-
-def _is_result(site: Site, value: ast.expr) -> bool:
-    return any(span_of(site) == span(result) for result in results_of(value))
-
-
-def _tells_late(node: ast.Assign | ast.AnnAssign) -> bool:
-    """Whether the value is an `and` or `or`, of which only operands tell, and no name tells what it was bound to."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return isinstance(node.value, ast.BoolOp) and not all(isinstance(target, ast.Name) for target in targets)
-
-
-def _is_names(target: ast.expr) -> bool:
-    return isinstance(target, ast.Tuple | ast.List) and all(isinstance(one, ast.Name) for one in target.elts)
-
-
-def _ends(site: Site, target: ast.expr) -> bool:
-    return span_of(site) == span(target)
