@@ -40,7 +40,7 @@ KEYS: dict[type, str] = {
     Level: "frame function path class_name phase thread defined at expression between",
     Overview: "command target args class_name source_file scenario ended exit_code started seconds python versions sizes "
     "n_parameters attn tokens roots events calls marks files failures caught notes",
-    Root: "class_name modules numbers",
+    Root: "class_name modules numbers times",
     Failure: "type_name message caught_in stack in_flight",
 }
 

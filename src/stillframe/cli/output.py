@@ -6,6 +6,7 @@ Must not know what the answer says. Text that the terminal's encoding cannot spe
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -30,6 +31,8 @@ def running(command: Callable[[], int]) -> int:
     """Run a command that only writes, and give its exit code. A reader that goes away ends it quietly."""
     with contextlib.suppress(AttributeError, ValueError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    collecting = gc.isenabled()
+    gc.disable()  # all that is made is needed until the end, which is near
     try:
         code = command()
         sys.stdout.flush()
@@ -38,4 +41,7 @@ def running(command: Callable[[], int]) -> int:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    finally:
+        if collecting:
+            gc.enable()
     return code

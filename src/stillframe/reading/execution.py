@@ -165,7 +165,9 @@ class Execution:
                 self._walk(first_of(finalbody), certain)
 
     def _unsure(self, last: Seen, still_in: Sequence[Statement], *, silent: bool = False) -> None:
-        """Control went on from `last`, but something may have been raised, and a `with` that was left may have swallowed it."""
+        """Control went on from `last`, but something may have been raised, and a `with` that was left may have
+        swallowed it.
+        """
         self._walk(*self._flow.after(last), silent=silent)
         for owner in last.statement.above:
             if _is_with(owner) and owner not in still_in:

@@ -6,6 +6,7 @@ Must not know the way through the model: that is `tree`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,14 @@ from stillframe.records import Raised
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A model that ran: its class, and how many numbers its modules hold in parameters and buffers."""
+    """A model that ran: its class, how many numbers its modules hold in parameters and buffers, and how many such there
+    were.
+    """
 
     class_name: str
     modules: int
     numbers: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,16 @@ def look_over(index: Index) -> Overview:
 
 
 def _roots(index: Index) -> tuple[Root, ...]:
-    modules = index.source.modules
-    found = []
-    for root in (module for module in modules if module.object == module.root and not module.path):
-        own = [module for module in modules if module.root == root.object]
-        numbers = sum(math.prod(shape) for module in own for shape in module.parameters.values())
-        found.append(Root(root.class_name, len(own), numbers))
-    return tuple(found)
+    names: dict[int, str] = {}
+    held: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
+    for module in index.source.modules:
+        if module.object == module.root and not module.path:
+            names[module.root] = module.class_name
+        counts[module.root] += 1
+        held[module.root] += sum(math.prod(shape) for shape in module.parameters.values())
+    equal = Counter((name, counts[root], held[root]) for root, name in names.items())
+    return tuple(Root(*one, times) for one, times in equal.items())
 
 
 def _failure(index: Index, raised: Raised) -> Failure:

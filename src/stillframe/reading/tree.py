@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from stillframe.reading.bindings import Bound, bound_by, items_of
+from stillframe.reading.bindings import Bound, bound_by, items_of, targets_of
 from stillframe.reading.describe import Described, describe
 from stillframe.reading.fold import runs_of
 from stillframe.reading.index import Index, Place
@@ -123,6 +124,18 @@ def find_ops(index: Index, *, everything: bool = False) -> tuple[Op, ...]:
     return tuple(sorted(ops, key=lambda op: op.event))
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Of a tensor its shape and dtype as texts, of a container the tensors in it and what else is."""
+
+    shape: tuple[str, str] | None
+    tensors: tuple[int, ...]
+    containers: tuple[int, ...]
+
+
+_NOTHING = _Told(None, (), ())
+
+
 class _Builder:
     """One pass over the events sorts them into frames; what is left out and what is equal is decided from the leaves
     up.
@@ -132,7 +145,9 @@ class _Builder:
         self._index, self._source, self._everything = index, index.source, everything
         self.items: dict[int, list[_Item]] = defaultdict(list)
         self._numbers: dict[object, int] = {}
-        self._kinds: dict[int, object] = {}
+        self._values: dict[int, _Told] = {}
+        self._tensors: dict[int, tuple[Mapping[str, Any], _Told]] = {}
+        self._names: dict[int, str] = {}
         self._seen: set[int] = set()
         self._kept: dict[int, list[_Item]] = {}
         self._left_out: dict[int, int] = defaultdict(int)
@@ -142,10 +157,8 @@ class _Builder:
         order = sorted(self._source.frames.values(), key=lambda frame: -frame.first_event)
         size: dict[int, int] = {}
         keys: dict[int, int] = {}
-        for frame in [
-            *order,
-            None,
-        ]:  # a frame's calls begin after it: so from the last to the first, the leaves come first
+        # A frame's calls begin after it: so from the last to the first, the leaves come first.
+        for frame in [*order, None]:
             id = frame.id if frame else 0
             kept, size[id] = [], 1
             for item in self.items.get(id, ()):
@@ -200,40 +213,72 @@ class _Builder:
         return found
 
     def _op(self, event: Event, site: Site, last_return: dict[int, int]) -> None:
-        bounds = bound_by(self._source, event, site)
-        if site.use == "return" and last_return.get(event.frame) != event.index:
-            bounds = ()
+        told = self._told(event.value)
+        if told.shape is None and not told.tensors:
+            self._meet(event.value)
+            return
+        handed_on = site.use == "return" and last_return.get(event.frame) != event.index
+        name = self._only_name(site) if told.shape is not None else ""
+        if name and not handed_on:  # by far the most: one tensor, one name
+            self._add(event, Bound(name, event.value, "assign"), event.value, self._meet(event.value))
+            return
+        bounds = () if handed_on else bound_by(self._source, event, site)
         of_names = {bound.value for bound in bounds}
-        for value in [event.value, *(items_of(self._source, event.value) or ())]:
-            if self._is_tensor(value):
-                new = self._meet(value)
-                if value not in of_names and value == event.value:
-                    self._add(event, None, value, new)
-                for bound in bounds:
-                    if bound.value == value or (bound.value == event.value and new):
-                        self._add(event, bound, value, new)
+        if told.shape is None:
+            self._meet(event.value)
+        for value in told.tensors if told.shape is None else (event.value,):
+            new = self._meet(value)
+            if value not in of_names and value == event.value:
+                self._add(event, None, value, new)
+            for bound in bounds:
+                if bound.value == value or (bound.value == event.value and new):
+                    self._add(event, bound, value, new)
+
+    def _only_name(self, site: Site) -> str:
+        """The one name that a site assigns to, "" if it does something else."""
+        name = self._names.get(site.id)
+        if name is None:
+            targets = targets_of(site.binds) if site.kind == "value" and site.use == "assign" and site.binds else ()
+            only = targets[0] if len(targets) == 1 else ""
+            name = self._names[site.id] = only if isinstance(only, str) else ""
+        return name
 
     def _add(self, event: Event, bound: Bound | None, value: int, new: bool) -> None:
-        about = self._source.value(value).about
-        name = (bound.name, bound.how) if bound else None
-        key = (event.site, name, str(about.get("shape")), about.get("dtype"))
+        told = self._told(value)
+        key = (event.site, bound.name if bound else None, told.shape)
         self.items[event.frame].append(_Item(self._number(key), event=event, bound=bound, value=value, new=new))
 
     def _mark(self, mark: Mark) -> None:
         self.items[mark.frame].append(_Item(self._number(("mark", mark.path, mark.line)), mark=mark))
 
     def _meet(self, value: int) -> bool:
-        """Take note of a value and of what is in it; whether it is met for the first time."""
+        """Take note of a value and of the containers in it; whether it is met for the first time."""
         if not value or value in self._seen:
             return False
         self._seen.add(value)
-        for item in items_of(self._source, value) or ():
-            if not self._is_tensor(item):
-                self._meet(item)
+        for container in self._told(value).containers:
+            self._meet(container)
         return True
 
-    def _is_tensor(self, value: int) -> bool:
-        return bool(value) and self._source.value(value).about.get("kind") == "tensor"
+    def _told(self, value: int) -> _Told:
+        """What matters here of a value, looked up once."""
+        told = self._values.get(value)
+        if told is None:
+            self._values[value] = _NOTHING  # for a container that, in a damaged recording, is within itself
+            about = self._source.value(value).about
+            kind = about.get("kind")
+            if kind == "tensor":  # descriptions are shared: most tensors are like one before
+                like = self._tensors.get(id(about))
+                told = like[1] if like else _Told((str(about.get("shape")), str(about.get("dtype"))), (), ())
+                self._tensors[id(about)] = about, told  # kept, so that its id stays its own
+            elif kind in ("tuple", "list"):
+                items = [item for item in items_of(self._source, value) or () if item and item != value]
+                tensors = tuple(item for item in items if self._told(item).shape is not None)
+                told = _Told(None, tensors, tuple(item for item in items if self._told(item).shape is None))
+            else:
+                told = _NOTHING
+            self._values[value] = told
+        return told
 
     def _number(self, key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)

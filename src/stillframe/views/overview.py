@@ -13,6 +13,7 @@ from stillframe.views.document import Commands, Document, Facts, Heading, Line, 
 from stillframe.views.path import path_parts
 from stillframe.views.words import command, count
 
+MOST_ROOTS = 5
 _ENDED = {
     "finished": "",
     "": "The recording stops before the run came to its end: the process was killed, or is still running.",
@@ -55,9 +56,12 @@ def _facts(overview: Overview) -> list[tuple[str, Line]]:
     if overview.n_parameters is not None:
         add("parameters", f"{overview.n_parameters:,}")
     else:
-        for root in overview.roots:
+        for root in overview.roots[:MOST_ROOTS]:
+            each = f"{root.times:,} times, each " if root.times > 1 else ""
             held = f"{root.numbers:,} numbers in parameters and buffers"
-            add(root.class_name, f"{count(root.modules, 'module', 'modules')}, {held}")
+            add(root.class_name, f"{each}{count(root.modules, 'module', 'modules')}, {held}")
+        if len(overview.roots) > MOST_ROOTS:
+            add("", f"and {len(overview.roots) - MOST_ROOTS} more", "quiet")
     add("attention", overview.attn)
     for at, row in enumerate(overview.tokens):
         add("tokens" if not at else "", " ".join(_token(token) for token in row))
