@@ -14,9 +14,7 @@ def _state() -> dict[str, object]:
         "profile function": sys.getprofile(),
         "breakpoint hook": sys.breakpointhook,
         "exception hook": sys.excepthook,
-        "finders": [
-            type(finder).__name__ for finder in sys.meta_path if type(finder).__module__.startswith("stillframe")
-        ],
+        "finders": [type(finder).__name__ for finder in sys.meta_path if type(finder).__module__.startswith("stillframe")],
         "recursion limit": sys.getrecursionlimit(),
         "threads": [thread.name for thread in threading.enumerate() if thread.name.startswith("stillframe")],
     }

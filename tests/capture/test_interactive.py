@@ -54,14 +54,10 @@ def test_a_plain_prompt(tmp_path):
     )
     assert "Error" not in ran.stderr, ran.stderr
     with open_recording(path) as recording:
-        names = {
-            f.qualname for f in recording.functions.values() if f.id in {x.function for x in recording.frames.values()}
-        }
+        names = {f.qualname for f in recording.functions.values() if f.id in {x.function for x in recording.frames.values()}}
         assert names == {"M.forward", "attend"}
         bound = [
-            (recording.sites[event.site].binds, recording.value(event.value))
-            for event in recording.events()
-            if event.value
+            (recording.sites[event.site].binds, recording.value(event.value)) for event in recording.events() if event.value
         ]
         shapes = {name: tuple(value.about.get("shape", ())) for name, value in bound if name}
         assert shapes["y"] == shapes["q"] == (2, 3) and shapes["s"] == shapes["w"] == shapes["z"] == (2, 2)
@@ -136,9 +132,7 @@ def test_lines_are_told_with_what_they_bound():
 
 
 def test_recursion_and_exceptions():
-    namespace = typed(
-        "def g(n):\n    m = n - 1\n    if n == 0:\n        raise KeyError(n)\n    r = g(m)\n    return r\n"
-    )
+    namespace = typed("def g(n):\n    m = n - 1\n    if n == 0:\n        raise KeyError(n)\n    r = g(m)\n    return r\n")
 
     def call():
         with pytest.raises(KeyError):

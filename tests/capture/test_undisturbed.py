@@ -24,9 +24,7 @@ from stillframe.errors import CaptureError  # noqa: E402
 
 def codes_now():
     return {
-        id(f): f.__code__
-        for f in gc.get_objects()
-        if type(f) is types.FunctionType and f.__module__ == tiny_models.__name__
+        id(f): f.__code__ for f in gc.get_objects() if type(f) is types.FunctionType and f.__module__ == tiny_models.__name__
     }
 
 

@@ -55,9 +55,7 @@ def runs(draw: st.DrawFn) -> list[Batch]:
     events = 0
     for _ in range(draw(st.integers(1, 3))):
         chains = many("chain", names=st.lists(WORD, max_size=3).map(tuple))
-        frames = many(
-            "frame", **dict.fromkeys(("function", "caller", "call_site", "owner", "thread", "first_event"), ANY)
-        )
+        frames = many("frame", **dict.fromkeys(("function", "caller", "call_site", "owner", "thread", "first_event"), ANY))
         descriptions = many("description", about=ABOUT)
         contents = many("content", storage=COUNT, form=st.integers(0, 2), data=st.binary(max_size=9))
         values = array("q")

@@ -1,4 +1,4 @@
-"""Small functions over tensors, each of which logs a clone of what it bound, in order: the truth a recording is held against."""
+"""Small functions over tensors, each logging a clone of what it bound, in order: the truth a recording is held against."""
 
 import torch
 from torch import nn

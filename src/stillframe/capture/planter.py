@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,14 +26,17 @@ from stillframe.capture.places import (
     PlannedSite,
 )
 from stillframe.capture.syntax import (
+    NOWHERE,
     Comprehension,
+    before,
     blocks_of,
     declared,
+    first_body_line,
     first_line,
     first_line_of,
-    first_statement_line,
     is_bool,
     is_future_import,
+    last_pattern,
     module_definitions,
     names_of,
     on_line,
@@ -45,6 +49,7 @@ from stillframe.capture.syntax import (
 )
 
 _ALWAYS_SEEN = frozenset({"assign", "return", "yield", "operand", "iterate", "context", "match"})
+JUMPS_STAND_AT_DECIDER = sys.version_info < (3, 12)  # where a truth is asked for: at the `if`, or at its operand
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -70,6 +75,8 @@ class Planter:
         self._lines = text.splitlines()
         self._scope = _Scope(0, "", frozenset(), frozenset())
         self._known_names = module_definitions(plain.body) | _BUILTINS
+        self._decider = on_line(1)
+        self._first_decider = 1
 
     # ---- definitions
 
@@ -160,13 +167,11 @@ class Planter:
                 keep += 1
             planted += body[:keep]
             body = body[keep:]
-            line = first_statement_line(body[0]) if body else 1
             if body or owner is not None:
-                if not body and owner is not None:  # a docstring alone
-                    line = planted[-1].end_lineno or planted[-1].lineno
+                line = first_body_line(body, owner)
                 enter = self._enter(owner or ast.Module([], []), arguments, line)
                 if enter is not None:
-                    planted.append(ast.Expr(enter, **on_line(line)))
+                    planted.append(_statement(enter, on_line(line)))
         for statement in body:
             planted.extend(self._statement(statement))
         return planted
@@ -222,15 +227,10 @@ class Planter:
         if not isinstance(target, ast.Subscript):
             return []
         target.slice = self._expr(target.slice, "index")
-        line = target.lineno
         base = target.value
         if isinstance(base, ast.Name):
             site = self._site("store", target, "target", base.id)
-            return (
-                []
-                if site is None
-                else [self._observation(VALUE, site, ast.Name(base.id, ast.Load(), **place_of(target)), line)]
-            )
+            return [] if site is None else [self._observation(VALUE, site, ast.Name(base.id, ast.Load(), **NOWHERE))]
         binds = self._text(base)
         target.value = self._expr(base, "target")
         site = self._site("store", target, "target", binds)
@@ -239,7 +239,7 @@ class Planter:
         target.value = call_of(
             BASE, [number_of(site, place_of(target)), target.value], plumbing_of(target.value), place_of(target)
         )
-        return [ast.Expr(call_of(STORED, [number_of(site, on_line(line))], on_line(line), on_line(line)), **on_line(line))]
+        return [_statement(call_of(STORED, [number_of(site, NOWHERE)], NOWHERE, NOWHERE), NOWHERE)]
 
     def _bound(self, target: ast.expr, use: str, spanning: ast.AST | None = None) -> list[ast.stmt]:
         """The statement that tells what the names of `target` are bound to now."""
@@ -247,14 +247,13 @@ class Planter:
         if names is None:
             return []
         site = self._site("bind", spanning or target, use, self._text(target))
-        return [] if site is None else [self._observation(VALUE, site, names, target.end_lineno or target.lineno)]
+        return [] if site is None else [self._observation(VALUE, site, names)]
 
-    def _observation(self, marker: str, site: int, value: ast.expr, line: int) -> ast.stmt:
-        place = on_line(line)
+    def _observation(self, marker: str, site: int, value: ast.expr) -> ast.stmt:
         for node in ast.walk(value):
-            for name, number in place.items():
+            for name, number in NOWHERE.items():
                 setattr(node, name, number)
-        return ast.Expr(call_of(self._marker(marker), [number_of(site, place), value], place, place), **place)
+        return _statement(call_of(self._marker(marker), [number_of(site, NOWHERE), value], NOWHERE, NOWHERE), NOWHERE)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
         node.iter = self._expr(node.iter, "iterate")
@@ -264,12 +263,12 @@ class Planter:
         return [node]
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
-        node.test = self._test(node.test)
+        node.test = self._decision(node.test, node)
         node.body, node.orelse = self._body(node.body), self._body(node.orelse)
         return [node]
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
-        node.test = self._test(node.test)
+        node.test = self._decision(node.test, node)
         node.body, node.orelse = self._body(node.body), self._body(node.orelse)
         return [node]
 
@@ -299,18 +298,16 @@ class Planter:
         node.subject = self._expr(node.subject, "match")
         for case in node.cases:
             if case.guard is not None:
-                case.guard = self._test(case.guard)
-            line = (case.guard or case.pattern).end_lineno or 1
-            case.body = self._mark("case", case.pattern, line) + self._body(case.body)
+                case.guard = self._decision(case.guard, last_pattern(case.pattern))
+            case.body = self._mark("case", case.pattern, NOWHERE) + self._body(case.body)
         return [node]
 
-    def _mark(self, kind: str, node: ast.AST, line: int) -> list[ast.stmt]:
+    def _mark(self, kind: str, node: ast.AST, place: dict[str, int]) -> list[ast.stmt]:
         site = self._site(kind, node, "")
-        place = on_line(line)
-        return [] if site is None else [ast.Expr(call_of(MARK, [number_of(site, place)], place, place), **place)]
+        return [] if site is None else [_statement(call_of(MARK, [number_of(site, place)], place, place), place)]
 
     def _jump(self, node: ast.Break | ast.Continue) -> list[ast.stmt]:
-        return [*self._mark("mark", node, node.lineno), node]
+        return [*self._mark("mark", node, on_line(node.lineno)), node]
 
     def _raise(self, node: ast.Raise) -> list[ast.stmt]:
         if node.exc is not None:
@@ -320,7 +317,13 @@ class Planter:
         return [node]
 
     def _assert(self, node: ast.Assert) -> list[ast.stmt]:
+        outer = self._decider, self._first_decider
+        self._decider, self._first_decider = place_of(node), node.lineno
         node.test = self._test(node.test)
+        if JUMPS_STAND_AT_DECIDER:  # the error is raised where the last truth was asked for
+            for name, number in self._decider.items():
+                setattr(node, name, number)
+        self._decider, self._first_decider = outer
         if node.msg is not None:
             node.msg = self._expr(node.msg, "argument")
         return [node]
@@ -339,6 +342,14 @@ class Planter:
 
     # ---- decisions
 
+    def _decision(self, test: ast.expr, decider: ast.expr | ast.stmt | ast.pattern) -> ast.expr:
+        """Plant in the test of `decider`."""
+        outer = self._decider, self._first_decider
+        self._decider, self._first_decider = place_of(decider), decider.lineno
+        test = self._test(test)
+        self._decider, self._first_decider = outer
+        return test
+
     def _test(self, node: ast.expr) -> ast.expr:
         """Plant observers at the operands whose truth decides; `and`, `or` and `not` stay as they are."""
         if isinstance(node, ast.BoolOp):
@@ -349,18 +360,22 @@ class Planter:
             return node
         if isinstance(node, ast.Constant) or isinstance(node, ast.Name) and node.id == "__debug__":
             return node
-        original = node
+        original, first = node, before(node)
         if isinstance(node, ast.Compare):
             self._operands(node)
+            self._decider = place_of(node)  # as the compiler has it, for the operands after this one too
         else:
             node = self._expr(node, "test")
         site = self._site("test", original, "test")
         if site is None:
             return node
+        place = self._decider if JUMPS_STAND_AT_DECIDER else place_of(original)
         if not is_bool(original):  # the truth is asked for once, here instead of by the jump
-            place = place_of(original)
-            node = ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node, **place), **place)
-        return self._wrapped(site, node, original)
+            node = truth_of(node, place)
+        seen: ast.expr = call_of(self._marker(VALUE), [number_of(site, first), node], place, first)
+        if JUMPS_STAND_AT_DECIDER and isinstance(original, ast.Compare) and original.lineno != self._first_decider:
+            seen = ast.Compare(seen, [ast.IsNot()], [ast.Constant(False, **place)], **place)  # for the jump's line
+        return seen
 
     def _operands(self, node: ast.Compare) -> None:
         node.left = self._expr(node.left, "argument")
@@ -378,12 +393,10 @@ class Planter:
         return node if site is None else self._wrapped(site, node, original or node)
 
     def _wrapped(self, site: int, node: ast.expr, original: ast.expr) -> ast.expr:
-        if original.lineno == original.end_lineno:
-            place = outer = place_of(original)
-        else:
-            place, outer = on_line(first_line(original)), plumbing_of(original)
+        first = before(node)
+        outer = place_of(original) if original.lineno == original.end_lineno else plumbing_of(original)
         held = isinstance(node, ast.Attribute) or isinstance(node, ast.Name) and node.id not in self._scope.local_names
-        return call_of(self._marker(HELD if held else VALUE), [number_of(site, place), node], outer, place)
+        return call_of(self._marker(HELD if held else VALUE), [number_of(site, first), node], outer, first)
 
     def _marker(self, marker: str) -> str:
         return INNER if self._scope.inner else marker
@@ -478,7 +491,7 @@ class Planter:
 
     def _ternary(self, node: ast.IfExp, use: str, binds: str) -> ast.expr:
         """The arm that is evaluated is the value: it takes the use and the names."""
-        node.test = self._test(node.test)
+        node.test = self._test(node.test) if use == "test" else self._decision(node.test, node)
         node.body, node.orelse = self._expr(node.body, use, binds), self._expr(node.orelse, use, binds)
         return node
 
@@ -539,7 +552,7 @@ class Planter:
         for generator in rest:
             generator.iter = self._expr(generator.iter, "argument")
         for generator in node.generators:
-            generator.ifs = [self._test(test) for test in generator.ifs]
+            generator.ifs = [self._decision(test, node) for test in generator.ifs]
         if isinstance(node, ast.DictComp):
             node.key, node.value = self._expr(node.key, "argument"), self._expr(node.value, "argument")
         else:
@@ -615,6 +628,17 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., ast.expr]] = {
 
 def call_of(marker: str, arguments: list[ast.expr], place: dict[str, int], marker_place: dict[str, int]) -> ast.Call:
     return ast.Call(ast.Constant(marker, **marker_place), arguments, [], **place)
+
+
+def truth_of(node: ast.expr, place: dict[str, int]) -> ast.expr:
+    """What `bool(node)` is, asking each truth once, as a jump does."""
+    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+        return ast.IfExp(node, ast.Constant(True, **place), ast.Constant(False, **place), **place)
+    return ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node, **place), **place)
+
+
+def _statement(call: ast.expr, place: dict[str, int]) -> ast.stmt:
+    return ast.Expr(call, **place)
 
 
 def number_of(site: int, place: dict[str, int]) -> ast.Constant:

@@ -162,8 +162,12 @@ class Recorder:
             self.describe_run(facts)
             batch = self._batch()
             if not self._event_count:
-                nothing = "no function ran that counts as the reader's: torch's own are passed through unless they are asked for"
-                batch = replace(batch, notes=(*batch.notes, Note("unwoven", "everything", f"{nothing} (--inside, inside=True)")))
+                nothing = (
+                    "no function ran that counts as the reader's: torch's own are passed through unless they are asked for"
+                )
+                batch = replace(
+                    batch, notes=(*batch.notes, Note("unwoven", "everything", f"{nothing} (--inside, inside=True)"))
+                )
             self._closed = True
             try:
                 if self.failure is None:

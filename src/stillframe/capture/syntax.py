@@ -6,12 +6,14 @@ Knows nothing of observers, runs or recordings.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Sequence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+RETURN_STANDS_AT_LAST_STATEMENT = sys.version_info < (3, 12)  # the one at the end of a function that has none
 NOWHERE = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
 
 
@@ -28,7 +30,7 @@ def first_line_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return node.decorator_list[0].lineno if node.decorator_list else node.lineno
 
 
-def place_of(node: ast.expr | ast.stmt) -> dict[str, int]:
+def place_of(node: ast.expr | ast.stmt | ast.pattern) -> dict[str, int]:
     return {
         "lineno": node.lineno,
         "col_offset": node.col_offset,
@@ -51,12 +53,14 @@ def plumbing_of(node: ast.expr) -> dict[str, int]:
     return on_line(first) if first == last_line(node) else NOWHERE
 
 
-def first_line(node: ast.expr) -> int:
-    """The line of the first instruction an expression compiles to."""
-    while node.lineno != node.end_lineno:
+def first_of(node: ast.expr) -> ast.expr:
+    """The node that the first instruction of an expression belongs to."""
+    while not is_folded(node):
         match node:
-            case ast.Call(func=ast.Attribute(value=inner)):
+            case ast.Lambda(args=ast.arguments(defaults=[inner, *_])) | ast.Dict(keys=[ast.expr() as inner, *_]):
                 node = inner
+            case ast.List(elts=[ast.Starred(), *_]) | ast.Set(elts=[ast.Starred(), *_]) | ast.Tuple(elts=[ast.Starred(), *_]):
+                return node
             case ast.Call(func=inner) | ast.IfExp(test=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
                 node = inner
             case ast.Compare(left=inner) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
@@ -68,8 +72,30 @@ def first_line(node: ast.expr) -> int:
             case ast.Yield(value=ast.expr() as inner) | ast.YieldFrom(value=inner):
                 node = inner
             case _:
-                break
-    return node.lineno
+                return node
+    return node
+
+
+def is_folded(node: ast.expr) -> bool:
+    """Whether an expression is a constant for the compiler too."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Tuple(elts=elements):
+            return all(map(is_folded, elements))
+        case ast.List(elts=elements) | ast.Set(elts=elements):
+            return not elements or len(elements) > 2 and all(map(is_folded, elements))
+        case ast.UnaryOp(operand=inner):
+            return is_folded(inner)
+        case ast.BinOp(left=left, right=right):
+            return is_folded(left) and is_folded(right)
+        case _:
+            return False
+
+
+def first_line(node: ast.expr) -> int:
+    """The line of the first instruction an expression compiles to."""
+    return first_of(node).lineno
 
 
 def last_line(node: ast.expr) -> int:
@@ -81,12 +107,41 @@ def last_line(node: ast.expr) -> int:
     return node.lineno
 
 
+def before(node: ast.expr) -> dict[str, int]:
+    """Where what comes before an expression's first instruction stands: with that, or nowhere if that is not known."""
+    if node.lineno != node.end_lineno and any(map(_is_template, ast.walk(node))):
+        return NOWHERE
+    return place_of(first_of(node))
+
+
+def _is_template(node: ast.AST) -> bool:
+    """Whether a text is formatted by `%`, which the compiler may turn into an f-string."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+
+
+def first_body_line(body: Sequence[ast.stmt], owner: ast.AST | None) -> int:
+    """The line of the first instruction of a function's body, its docstring apart."""
+    for statement in body:
+        silent = isinstance(statement, ast.Global | ast.Nonlocal) or (
+            isinstance(statement, ast.AnnAssign) and statement.value is None and isinstance(statement.target, ast.Name)
+        )
+        if not silent:
+            return first_statement_line(statement)
+    if body and RETURN_STANDS_AT_LAST_STATEMENT:
+        return body[-1].lineno
+    return first_line_of(owner) if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else 1
+
+
 def first_statement_line(node: ast.stmt) -> int:
     """The line of the first instruction a statement compiles to."""
     match node:
+        case ast.Expr(value=ast.Constant()) | ast.Return(value=ast.Constant()):
+            return node.lineno
+        case ast.If(test=inner) | ast.While(test=inner):
+            return node.lineno if is_folded(inner) else first_line(inner)
         case ast.Assign(value=inner) | ast.AnnAssign(value=ast.expr() as inner) | ast.Expr(value=inner):
-            return node.lineno if isinstance(inner, ast.Constant) else first_line(inner)
-        case ast.Return(value=ast.expr() as inner) | ast.Raise(exc=ast.expr() as inner) | ast.If(test=inner):
+            return first_line(inner)
+        case ast.Return(value=ast.expr() as inner) | ast.Raise(exc=ast.expr() as inner):
             return first_line(inner)
         case ast.For(iter=inner) | ast.AsyncFor(iter=inner) | ast.Assert(test=inner) | ast.Match(subject=inner):
             return first_line(inner)
@@ -94,8 +149,8 @@ def first_statement_line(node: ast.stmt) -> int:
             return first_line(item.context_expr)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return first_line_of(node)
-        case ast.ClassDef(decorator_list=[inner, *_]):
-            return inner.lineno
+        case ast.ClassDef(decorator_list=[inner, *_]) | ast.Delete(targets=[inner, *_]):
+            return first_line(inner)
         case _:
             return node.lineno
 
@@ -205,3 +260,20 @@ def names_of(function: Function | ast.Module) -> tuple[frozenset[str], frozenset
 def _outside_comprehension(node: Comprehension) -> list[ast.AST]:
     """What within a comprehension may bind a name of the function around it: the first iterable and `:=`."""
     return [node.generators[0].iter, *(inner.target for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))]
+
+
+def last_pattern(pattern: ast.pattern) -> ast.pattern:
+    """The last pattern that is compiled for a case."""
+    while True:
+        match pattern:
+            case ast.MatchSequence(patterns=[*_, ast.pattern() as inner]) | ast.MatchOr(patterns=[*_, inner]):
+                pass
+            case ast.MatchClass(kwd_patterns=[*_, ast.pattern() as inner]):
+                pass
+            case ast.MatchClass(patterns=[*_, ast.pattern() as inner]) | ast.MatchMapping(patterns=[*_, inner]):
+                pass
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                pass
+            case _:
+                return pattern
+        pattern = inner

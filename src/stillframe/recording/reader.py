@@ -216,9 +216,7 @@ class Recording:
     def _count_events(self) -> int:
         """How many events there are, from the chunks' sizes alone."""
         total = 0
-        fits = (
-            f'typeof("{name}") = \'blob\' AND length("{name}") = count * 8' for name in ("sites", "frames", "values")
-        )
+        fits = (f'typeof("{name}") = \'blob\' AND length("{name}") = count * 8' for name in ("sites", "frames", "values"))
         for first, count, *fit in self._execute(f"SELECT first, count, {', '.join(fits)} FROM events ORDER BY first"):
             if first != total or type(count) is not int or count < 1 or fit != [1, 1, 1]:
                 raise Damage(f"The chunk of events at {first} does not follow {total} events, or has another length.")

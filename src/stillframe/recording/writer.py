@@ -156,14 +156,10 @@ class StillWriter:
         _put_places(put, batch)
         put(_insert("chains", "it"), ((id, encode(names)) for id, names in batch.chains))
         rows = (
-            (m.object, m.root, _text(m.path), _text(m.class_name), int(m.training), encode(m.parameters))
-            for m in batch.modules
+            (m.object, m.root, _text(m.path), _text(m.class_name), int(m.training), encode(m.parameters)) for m in batch.modules
         )
         put(_insert("modules", "iittit", "OR REPLACE "), rows)
-        rows = (
-            (m.id, m.after_event, m.frame, _text(m.path), m.line, _text(m.function), encode(m.names))
-            for m in batch.marks
-        )
+        rows = ((m.id, m.after_event, m.frame, _text(m.path), m.line, _text(m.function), encode(m.names)) for m in batch.marks)
         put(_insert("marks", "iiititt"), rows)
         rows = (
             (r.id, r.after_event, _text(r.type_name), _text(r.message))
@@ -282,8 +278,7 @@ def _put_places(put: Callable[[str, Iterable[tuple[Any, ...]]], object], batch: 
     rows = ((f.id, f.file, _text(f.qualname), f.line, f.end_line) for f in batch.functions)
     put(_insert("functions", "iitii"), rows)
     rows = (
-        (s.id, s.function, _text(s.kind), _text(s.node), _text(s.use))
-        + (s.line, s.col, s.end_line, s.end_col, _text(s.binds))
+        (s.id, s.function, _text(s.kind), _text(s.node), _text(s.use)) + (s.line, s.col, s.end_line, s.end_col, _text(s.binds))
         for s in batch.sites
     )
     put(_insert("sites", "iitttiiiit"), rows)

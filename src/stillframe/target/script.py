@@ -249,9 +249,7 @@ def _nothing_to_run(asked: str, error: BaseException) -> UsageError:
     """What runpy could not find, or found not to be runnable, told as a mistake in the request."""
     if asked.isidentifier() and str(error) == f"No module named {asked}":
         names = (module.name for module in pkgutil.iter_modules())
-        return UnknownNameError(
-            "module-not-found", "module", asked, names, "Check the name, and the folder you are in."
-        )
+        return UnknownNameError("module-not-found", "module", asked, names, "Check the name, and the folder you are in.")
     return UsageError(
         "nothing-to-run",
         f"Run {asked!r}.",

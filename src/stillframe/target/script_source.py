@@ -36,9 +36,7 @@ def code_of_file(source: bytes, filename: str, compile_main: CompileMain) -> typ
     raise _fault_of_file(source, filename) or given
 
 
-def code_of_module(
-    spec: importlib.machinery.ModuleSpec, code: types.CodeType, compile_main: CompileMain
-) -> types.CodeType:
+def code_of_module(spec: importlib.machinery.ModuleSpec, code: types.CodeType, compile_main: CompileMain) -> types.CodeType:
     """The code of a module that `import` found, where its source is to be had; else `code`, which is what it found."""
     if compile_main is compile_plain:
         return code
