@@ -27,7 +27,7 @@ from stillframe.recording.writer import StillWriter
 from stillframe.target.build import build
 from stillframe.target.inputs import make_inputs
 from stillframe.target.scenario import scenario_called
-from stillframe.target.script import Interrupted, run_module, run_script
+from stillframe.target.script import Interrupted, find_script, run_module, run_script
 from stillframe.target.spec import Spec, parse_spec
 
 __all__ = [
@@ -120,10 +120,9 @@ def record(
 def record_target(spec: Spec, path: Path, policy: ValuePolicy, *, scenario: str = "forward", inside: bool = False) -> Outcome:
     """Build what `spec` says, run it once in a scenario, recorded at `path`. An exception of the model is raised on."""
     run = scenario_called(scenario)
-    writer = StillWriter(path)
     built = build(spec)
     inputs = make_inputs(built.tokenizer, spec.batch, spec.seq, spec.texts)
-    engine = Engine(writer, policy, ScopeRules(inside=inside))
+    engine = Engine(StillWriter(path), policy, ScopeRules(inside=inside))
     engine.recorder.describe_run(
         _run_facts()
         | {
@@ -164,7 +163,7 @@ def record_script(
     inside: bool = False,
 ) -> Outcome:
     """Run an unmodified script, or a module as with `python -m`, recorded at `path`; its output and exit code are its own."""
-    root = os.getcwd() if module else os.path.dirname(os.path.realpath(script))
+    root = os.getcwd() if module else os.path.dirname(os.path.realpath(find_script(script)))
     engine = Engine(StillWriter(path), policy, ScopeRules(roots=(root,), inside=inside))
     engine.recorder.describe_run(
         _run_facts() | {"command": "run", "target": script, "module": module, "args": list(args), "folder": os.getcwd()}

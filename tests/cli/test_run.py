@@ -114,7 +114,7 @@ def test_breakpoints(stillframe: Command, tmp_path: Path, mode: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["run", "none.py"], 2, "There is no such file."),
+        (["run", "none.py"], 2, "There is no such file, nor one of a similar name in that folder."),
         (["run", "-o", "no/where.still", "none.py"], 1, "There is no folder no."),
         (["run", "-o", "here.py", "here.py"], 2, "That is the script itself."),
         (["run"], 2, "required"),
@@ -132,6 +132,26 @@ def test_what_cannot_be_done_is_said_before_the_run(
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["here.py"]
+
+
+def test_an_older_recording_outlives_a_typo(stillframe: Command, tmp_path: Path) -> None:
+    (tmp_path / "none.still").write_bytes(b"")
+    done = stillframe("run", "none.py")
+    assert done.returncode == 2
+    assert (tmp_path / "none.still").read_bytes() == b""
+
+
+def test_what_cannot_be_built_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="a model needs torch")
+    from stillframe import session
+
+    def refuse(spec: object) -> None:
+        raise MemoryError("injected")
+
+    monkeypatch.setattr(session, "build", refuse)
+    with pytest.raises(MemoryError):
+        session.record_target(session.parse_spec("llama"), tmp_path / "x.still", session.ValuePolicy())
+    assert not list(tmp_path.iterdir())
 
 
 def test_read_llama(stillframe: Command, tmp_path: Path) -> None:

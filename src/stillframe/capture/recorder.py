@@ -203,9 +203,9 @@ class Recorder:
             if place < count:
                 sites[place] = -sites[place]
                 row = self._log.extra.pop(values[place])
+                values[place] = 0
                 if type(row) is tuple:
                     at[addresses[place]] = self._frame(row, sites[place], first + place, frames, chains)
-                    values[place] = 0
                 elif isinstance(row, Caught):
                     raised.append(self._caught(row, first + place, at, at.get(addresses[place], 0)))
         self._event_count += count

@@ -57,10 +57,7 @@ def run_script(
     exception that ended the script, before it is printed.
     Raises UsageError when there is nothing to run; a fault of the script itself is printed, as Python prints it.
     """
-    # As the interpreter does: made absolute, not tidied ("./x.py" stays "/folder/./x.py").
-    full = os.path.join(os.getcwd(), path)
-    if not os.path.exists(full):
-        raise _no_such_file(path)
+    full = find_script(path)
     if pkgutil.get_importer(full) is not None:
         with _main_module([path, *args], restore):
             _put_first(full)
@@ -72,6 +69,17 @@ def run_script(
             _put_first(os.path.dirname(os.path.realpath(full)))
         namespace.update(__file__=full, __cached__=None, __loader__=loader("__main__", full))
         return _exit_code(lambda: exec(code_of_file(source, full, compile_main), namespace), path, on_raise)
+
+
+def find_script(path: str) -> str:
+    """The full path of a script, as the interpreter makes it: not tidied ("./x.py" stays "/folder/./x.py").
+
+    Raises UsageError if nothing is there; to be asked before anything is written beside it.
+    """
+    full = os.path.join(os.getcwd(), path)
+    if not os.path.exists(full):
+        raise _no_such_file(path)
+    return full
 
 
 def run_module(
