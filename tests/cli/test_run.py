@@ -114,7 +114,7 @@ def test_breakpoints(stillframe: Command, tmp_path: Path, mode: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["run", "none.py"], 2, "There is no such file, nor one of a similar name in that folder."),
+        (["run", "none.py"], 2, "There is no such file."),
         (["run", "-o", "no/where.still", "none.py"], 1, "There is no folder no."),
         (["run", "-o", "here.py", "here.py"], 2, "That is the script itself."),
         (["run"], 2, "required"),
@@ -131,6 +131,7 @@ def test_what_cannot_be_done_is_said_before_the_run(
     assert (done.returncode, done.stdout) == (code, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+    assert "none.still" not in done.stderr  # what we made ourselves is no near name
     assert [path.name for path in tmp_path.iterdir()] == ["here.py"]
 
 
