@@ -1,4 +1,4 @@
-"""Takes an event; gives the names it bound, each with its value, tuple targets paired with what they took.
+"""Takes an event's value and site; gives the names bound, each with its value, tuple targets paired with what they took.
 
 Must not know of frames or of source lines: only of one event and its site.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from stillframe.reading.readable import Readable
-from stillframe.records import Event, Site
+from stillframe.records import Site
 
 Target = str | tuple["Target", ...]
 
@@ -32,22 +32,20 @@ class Bound:
 _HOW = {"iterate": "loop", "context": "with"}
 
 
-def bound_by(source: Readable, event: Event, site: Site) -> tuple[Bound, ...]:
-    """What an event bound; nothing for one that is but a part of a statement."""
-    if not event.value:
+def bound_by(source: Readable, value: int, site: Site) -> tuple[Bound, ...]:
+    """What an event at a site bound, `value` being its value; nothing for one that is but a part of a statement."""
+    if not value:
         return ()
     if site.kind == "param":
-        return (Bound(site.binds, event.value, "param"),)
+        return (Bound(site.binds, value, "param"),)
     if site.kind == "store":
-        return (Bound(site.binds, event.value, "store"),)
+        return (Bound(site.binds, value, "store"),)
     if site.kind == "value" and site.use in ("return", "yield", "expression") and not site.binds:
-        return (Bound("" if site.use == "expression" else site.use, event.value, site.use),)
+        return (Bound("" if site.use == "expression" else site.use, value, site.use),)
     if site.kind not in ("value", "bind") or not site.binds:
         return ()
     how = _HOW.get(site.use, "assign")
-    return tuple(
-        Bound(name, value, how) for target in targets_of(site.binds) for name, value in _paired(source, target, event.value)
-    )
+    return tuple(Bound(name, one, how) for target in targets_of(site.binds) for name, one in _paired(source, target, value))
 
 
 @lru_cache(4096)
@@ -100,7 +98,7 @@ def _paired(source: Readable, target: Target, value: int) -> Iterator[tuple[str,
 
 def items_of(source: Readable, value: int) -> Sequence[int] | None:
     """The values in a tuple or list, if all of them are known."""
-    about = source.value(value).about
+    about = source.about(value)
     items = about.get("items")
     if about.get("kind") not in ("tuple", "list") or not isinstance(items, list):
         return None

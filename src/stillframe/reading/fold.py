@@ -25,6 +25,8 @@ def runs_of(keys: Sequence[int], longest: int = LONGEST_GROUP) -> tuple[Run, ...
     """The runs in `keys`, which together cover them all. Of several ways at a place, the one that covers most."""
     found: list[Run] = []
     at, count = 0, len(keys)
+    if count and len(set(keys)) == count:  # most often nothing comes twice
+        return (Run(0, count, 1),)
     while at < count:
         best = Run(at, 1, 1)
         for length in range(1, min(longest, (count - at) // 2) + 1):

@@ -36,6 +36,7 @@ class Index:
     def __init__(self, source: Readable) -> None:
         self.source = source
         self._lines: dict[int, list[str]] = {}
+        self._owners: dict[int, Module | None] = {}
 
     def file_of(self, function: int) -> SourceFile:
         return self.source.files[self.source.functions[function].file]
@@ -110,8 +111,10 @@ class Index:
         """The module whose method a frame runs; of several places it has, the deepest, then the first."""
         if not frame.owner:
             return None
-        known = self._modules.get(self.source.value(frame.owner).object)
-        return min(known, key=lambda module: (-module.path.count("."), not module.path, module.path)) if known else None
+        if frame.owner not in self._owners:
+            known = self._modules.get(self.source.value(frame.owner).object, ())
+            self._owners[frame.owner] = min(known, key=_depth_of, default=None)
+        return self._owners[frame.owner]
 
     @cached_property
     def complete(self) -> bool:
@@ -122,6 +125,10 @@ class Index:
     def closed(self) -> bool:
         """Whether the recording was brought to its end."""
         return bool(self.source.manifest.get("ended"))
+
+
+def _depth_of(module: Module) -> tuple[int, bool, str]:
+    return -module.path.count("."), not module.path, module.path
 
 
 def _encoded(line: str) -> bytes:

@@ -173,7 +173,7 @@ class _Reading:
             returned: list[tuple[int, Bound]] = []
             for event in self._index.events_of.get(frame.id, ()):
                 site = sites[event.site]
-                for bound in bound_by(source, event, site):
+                for bound in bound_by(source, event.value, site):
                     if bound.how == "return":
                         returned = [(self._line_of(site), bound)] if self._returns(site) else returned
                     elif bound.how not in ("expression", "yield") or self._is_statement(site):

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stillframe.reading.bindings import Bound, bound_by, items_of, targets_of
+from stillframe.reading.bindings import bound_by, items_of, targets_of
 from stillframe.reading.describe import Described, describe
 from stillframe.reading.fold import runs_of
 from stillframe.reading.index import Index, Place
-from stillframe.records import Event, Frame, Mark, Site
+from stillframe.records import Frame, Mark, Site
 
 _NUMBER = re.compile(r"\d+")
 
@@ -97,8 +97,10 @@ class _Item:
 
     key: int
     frame: Frame | None = None
-    event: Event | None = None
-    bound: Bound | None = None
+    event: int = -1
+    site: int = 0
+    name: str = ""
+    how: str = "unnamed"
     value: int = 0
     new: bool = False
     mark: Mark | None = None
@@ -119,8 +121,8 @@ def find_ops(index: Index, *, everything: bool = False) -> tuple[Op, ...]:
     ops = []
     for frame, items in builder.items.items():
         for item in items:
-            if item.event is not None and (everything or item.new or item.bound is not None):
-                ops.append(builder.op(item, item.event, frame, 0))
+            if item.event >= 0 and (everything or item.new or item.how != "unnamed"):
+                ops.append(builder.op(item, frame, 0))
     return tuple(sorted(ops, key=lambda op: op.event))
 
 
@@ -134,6 +136,8 @@ class _Told:
 
 
 _NOTHING = _Told(None, (), ())
+# What an event of each kind of site means here: a call begun, a value that is met, a value that may be told of.
+_ACTS = {"enter": "enter", "param": "meet", "value": "tell", "bind": "tell", "store": "tell"}
 
 
 class _Builder:
@@ -177,27 +181,48 @@ class _Builder:
             if frame is not None:
                 keys[id] = self._key_of(frame, folded)
         left_out = 0 if self._everything else sum(not self._kept[frame.id] for frame in order)
-        unnamed = sum(item.new and item.bound is None for items in self.items.values() for item in items)
+        unnamed = sum(item.new and item.how == "unnamed" for items in self.items.values() for item in items)
         return Way(tuple(self._steps()), left_out, 0 if self._everything else unnamed)
 
     # ---- sorting
 
     def _sort(self) -> None:
-        sites, frames, source = self._source.sites, self._source.frames, self._source
+        source, frames = self._source, self._source.frames
         marks = sorted(source.marks, key=lambda mark: mark.after_event, reverse=True)
+        next_mark = marks[-1].after_event if marks else source.event_count
+        acts = {site.id: _ACTS.get(site.kind, "") for site in source.sites.values()}
         last_return = self._returns()
-        for event in source.events():
-            while marks and marks[-1].after_event < event.index:
+        tolds, names, seen, items = self._values.get, self._names.get, self._seen, self.items
+        for index, (site, frame, value) in enumerate(zip(*source.columns(), strict=True)):
+            while next_mark < index:
                 self._mark(marks.pop())
-            site = sites[event.site]
-            if site.kind == "enter":
-                frame = frames[event.frame] if event.frame else None
-                if frame is not None and frame.first_event == event.index:
-                    self.items[frame.caller].append(_Item(0, frame=frame))
-            elif site.kind == "param":
-                self._meet(event.value)
-            elif event.value and site.kind in ("value", "bind", "store"):
-                self._op(event, site, last_return)
+                next_mark = marks[-1].after_event if marks else source.event_count
+            act = acts.get(site)
+            if act == "tell":
+                if not value:
+                    continue
+                told = tolds(value) or self._told(value)
+                if told is _NOTHING:
+                    seen.add(value)
+                    continue
+                name = names(site)
+                if name is None:
+                    name = self._only_name(source.sites[site])
+                if name and told.shape is not None:  # by far the most: one tensor, one name
+                    new = value not in seen
+                    seen.add(value)
+                    key = self._number((site, name, told.shape))
+                    items[frame].append(_Item(key, None, index, site, name, "assign", value, new))
+                else:
+                    self._op(index, site, frame, value, told, last_return)
+            elif act == "meet":
+                self._meet(value)
+            elif act == "enter":
+                entered = frames[frame] if frame else None
+                if entered is not None and entered.first_event == index:
+                    self.items[entered.caller].append(_Item(0, frame=entered))
+            elif act is None:
+                source.sites[site]  # raises: a recording that has no such site is damaged
         while marks:
             self._mark(marks.pop())
 
@@ -205,34 +230,32 @@ class _Builder:
         """The last event of each frame that stands in a `return`: the value returned, unless an exception came after
         it.
         """
-        sites = self._source.sites
-        found = {event.frame: event.index for event in self._source.events() if sites[event.site].use == "return"}
+        returning = {site.id for site in self._source.sites.values() if site.use == "return"}
+        sites, frames, _ = self._source.columns()
+        found = {frames[index]: index for index, site in enumerate(sites) if site in returning}
         for raised in self._source.raised:
             for frame in raised.frames:
                 found.pop(frame, None)
         return found
 
-    def _op(self, event: Event, site: Site, last_return: dict[int, int]) -> None:
-        told = self._told(event.value)
+    def _op(self, index: int, number: int, frame: int, value: int, told: _Told, last_return: dict[int, int]) -> None:
         if told.shape is None and not told.tensors:
-            self._meet(event.value)
+            self._meet(value)
             return
-        handed_on = site.use == "return" and last_return.get(event.frame) != event.index
-        name = self._only_name(site) if told.shape is not None else ""
-        if name and not handed_on:  # by far the most: one tensor, one name
-            self._add(event, Bound(name, event.value, "assign"), event.value, self._meet(event.value))
-            return
-        bounds = () if handed_on else bound_by(self._source, event, site)
+        site = self._source.sites[number]
+        handed_on = site.use == "return" and last_return.get(frame) != index
+        bounds = () if handed_on else bound_by(self._source, value, site)
         of_names = {bound.value for bound in bounds}
         if told.shape is None:
-            self._meet(event.value)
-        for value in told.tensors if told.shape is None else (event.value,):
-            new = self._meet(value)
-            if value not in of_names and value == event.value:
-                self._add(event, None, value, new)
+            self._meet(value)
+        for one in told.tensors if told.shape is None else (value,):
+            new = self._meet(one)
+            like = self._told(one)
+            if one not in of_names and one == value:
+                self._add(index, number, frame, "", "unnamed", one, like, new)
             for bound in bounds:
-                if bound.value == value or (bound.value == event.value and new):
-                    self._add(event, bound, value, new)
+                if bound.value == one or (bound.value == value and new):
+                    self._add(index, number, frame, bound.name, bound.how, one, like, new)
 
     def _only_name(self, site: Site) -> str:
         """The one name that a site assigns to, "" if it does something else."""
@@ -243,10 +266,9 @@ class _Builder:
             name = self._names[site.id] = only if isinstance(only, str) else ""
         return name
 
-    def _add(self, event: Event, bound: Bound | None, value: int, new: bool) -> None:
-        told = self._told(value)
-        key = (event.site, bound.name if bound else None, told.shape)
-        self.items[event.frame].append(_Item(self._number(key), event=event, bound=bound, value=value, new=new))
+    def _add(self, index: int, site: int, frame: int, name: str, how: str, value: int, told: _Told, new: bool) -> None:
+        key = self._number((site, name if how != "unnamed" else None, told.shape))
+        self.items[frame].append(_Item(key, None, index, site, name, how, value, new))
 
     def _mark(self, mark: Mark) -> None:
         self.items[mark.frame].append(_Item(self._number(("mark", mark.path, mark.line)), mark=mark))
@@ -265,7 +287,7 @@ class _Builder:
         told = self._values.get(value)
         if told is None:
             self._values[value] = _NOTHING  # for a container that, in a damaged recording, is within itself
-            about = self._source.value(value).about
+            about = self._source.about(value)
             kind = about.get("kind")
             if kind == "tensor":  # descriptions are shared: most tensors are like one before
                 like = self._tensors.get(id(about))
@@ -317,16 +339,16 @@ class _Builder:
                 waiting.append((depth + 1, item.frame.id, iter(self._kept[item.frame.id])))
             elif item.mark is not None:
                 yield self._stop(item.mark, item.times, depth)
-            elif item.event is not None:
+            elif item.event >= 0:
                 if self._everything or self._is_shown(item, named[frame]):
-                    yield self.op(item, item.event, frame, depth)
+                    yield self.op(item, frame, depth)
                 named[frame].add(item.value)
 
     def _is_shown(self, item: _Item, named: set[int]) -> bool:
         """Names always; what is returned, or the value of a bare statement, only if it is not there under a name."""
-        if item.bound is None:
+        if item.how == "unnamed":
             return False
-        return item.bound.how not in ("return", "yield", "expression") or item.value not in named
+        return item.how not in ("return", "yield", "expression") or item.value not in named
 
     def _call(self, item: _Item, frame: Frame, depth: int) -> Call:
         function = self._source.functions[frame.function]
@@ -344,14 +366,14 @@ class _Builder:
             self._left_out[frame.id],
         )
 
-    def op(self, item: _Item, event: Event, frame: int, depth: int) -> Op:
-        site, bound = self._source.sites[event.site], item.bound
+    def op(self, item: _Item, frame: int, depth: int) -> Op:
+        site = self._source.sites[item.site]
         return Op(
             depth,
-            event.index,
+            item.event,
             frame,
-            bound.name if bound else "",
-            bound.how if bound else "unnamed",
+            item.name,
+            item.how,
             self._index.text(site),
             site.node,
             item.new,

@@ -149,7 +149,7 @@ def _once(events: Sequence[Event]) -> list[Event]:
 def _moment(index: Index, event: Event, value: int) -> Moment:
     source = index.source
     site = source.sites[event.site]
-    names = [bound.name for bound in bound_by(source, event, site) if bound.value in (value, event.value)]
+    names = [bound.name for bound in bound_by(source, event.value, site) if bound.value in (value, event.value)]
     frame = source.frames[event.frame] if event.frame else None
     module = index.module_of(frame) if frame else None
     function = source.functions[site.function].qualname

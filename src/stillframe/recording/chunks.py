@@ -29,6 +29,14 @@ class Found(NamedTuple):
     row: array[int]
 
 
+class _Chunk(NamedTuple):
+    """The rows of a chunk, one after another, and where the row of each id begins."""
+
+    chunk: int
+    rows: array[int]
+    places: dict[int, int]
+
+
 class _Index(NamedTuple):
     """One entry a chunk, by ascending `lows`; `reach` is the largest of `highs` up to and with that entry."""
 
@@ -45,10 +53,27 @@ class Chunks:
         self._connection = connection
         self._table = table
         self._width = width
-        self._rows = lru_cache(CHUNKS_KEPT)(self._load)
+        self._loaded = lru_cache(CHUNKS_KEPT)(self._load)
+        self._last = _Chunk(0, array("q"), {})
 
     def find(self, id: int) -> Found | None:
         """The row that begins with `id`, or None."""
+        place = self._last.places.get(id)
+        if place is None:
+            place = self._turn_to(id)
+        if place is None:
+            return None
+        return Found(self._last.chunk, self._last.rows[place : place + self._width])
+
+    def cell(self, id: int, column: int) -> int | None:
+        """One number of the row that begins with `id`, or None."""
+        place = self._last.places.get(id)
+        if place is None:
+            place = self._turn_to(id)
+        return None if place is None else self._last.rows[place + column]
+
+    def _turn_to(self, id: int) -> int | None:
+        """Make the chunk that holds `id` the last one looked at: ids that are asked for in turn stand near each other."""
         index = self._index
         at = bisect_right(index.lows, id)
         while at:
@@ -56,15 +81,16 @@ class Chunks:
             if index.reach[at] < id:
                 break
             if index.highs[at] >= id:
-                rows, places = self._rows(index.chunks[at])
-                if (place := places.get(id)) is not None:
-                    return Found(index.chunks[at], rows[place : place + self._width])
+                chunk = self._loaded(index.chunks[at])
+                if (place := chunk.places.get(id)) is not None:
+                    self._last = chunk
+                    return place
         return None
 
     def all(self) -> Iterator[array[int]]:
         """Every row, chunk by chunk."""
         for chunk in sorted(self._index.chunks):
-            rows = self._load(chunk)[0]
+            rows = self._load(chunk).rows
             for place in range(0, len(rows), self._width):
                 yield rows[place : place + self._width]
 
@@ -84,7 +110,11 @@ class Chunks:
         highs = [high for _, high, _ in entries]
         return _Index([c for _, _, c in entries], [low for low, _, _ in entries], highs, list(accumulate(highs, max)))
 
-    def _load(self, chunk: int) -> tuple[array[int], dict[int, int]]:
-        (blob,) = self._connection.execute(f'SELECT rows FROM "{self._table}" WHERE chunk = ?', (chunk,)).fetchone()
+    def _load(self, chunk: int) -> _Chunk:
+        sql = f'SELECT low, high, rows FROM "{self._table}" WHERE chunk = ?'
+        low, high, blob = self._connection.execute(sql, (chunk,)).fetchone()
         rows = unpack_ints(blob)
-        return rows, {id: place * self._width for place, id in enumerate(rows[:: self._width])}
+        places = {id: place * self._width for place, id in enumerate(rows[:: self._width])}
+        if (min(places), max(places)) != (low, high) or len(places) * self._width != len(rows):
+            raise Damage(f"Chunk {chunk} of {self._table} has other ids than it says, or one of them twice.")
+        return _Chunk(chunk, rows, places)

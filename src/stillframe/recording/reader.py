@@ -189,6 +189,18 @@ class Recording:
         return Value(id, self._description(description), object, storage, content, version, base)
 
     @_reading
+    def about(self, id: int) -> Mapping[str, Any]:
+        """`value(id).about` alone, for whoever looks at a great many."""
+        description = self._values.cell(id, 1)
+        if description is None:
+            raise self._absent("value", id)
+        return self._description(description)
+
+    def columns(self) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """Site, frame and value of every event, in order: what `events` gives, for whoever looks at a great many."""
+        return self._columns
+
+    @_reading
     def content(self, id: int) -> Content:
         """The content with that id. Raises RecordingError if there is none."""
         return self._content(id)
