@@ -77,7 +77,7 @@ def make_observers(
     add, extra, fault = log.events.extend, log.extra, log.fault
     known, immediates = keeper.known.get, keeper.immediates.get
     reference, constant, tensor, name_of = keeper.of, keeper.constant, keeper.tensor, keeper.name_of
-    number, get_frame = keeper.number, sys._getframe
+    fresh, get_frame = keeper.number, sys._getframe
     pending: dict[int, Any] = {}
     plain_tensor: type = _Never
     parameter: type = _Never
@@ -174,7 +174,7 @@ def make_observers(
             above = above.f_back
         if above is not None and site_code is None:
             site_code, lasti = above.f_code, above.f_lasti
-        row = number()
+        row = fresh()
         caller = id(above) if above is not None and len(chain) < MAX_CHAIN else 0
         extra[row] = (caller, site_code, lasti, tuple(chain), get_ident(), graph_task() != -1, owner or 0)
         events = [-site, address, row]
@@ -183,11 +183,14 @@ def make_observers(
             events += (site, address, owner)
         for argument in arguments:  # of an object that is known it is enough to say which it is
             site += 1
-            events += (
-                site,
-                address,
-                tensor(argument, site) if type(argument) is plain_tensor else reference(argument, 1),
-            )
+            kind = type(argument)
+            if kind is plain_tensor:
+                seen = tensor(argument, site)
+            else:
+                plain = immediates(kind)
+                number = plain.get(argument) if plain is not None else None
+                seen = reference(argument, 1) if number is None else number
+            events += (site, address, seen)
         add(events)
 
     def base(site: int, value: Any) -> Any:
@@ -227,7 +230,7 @@ def make_observers(
                     frames.append(id(trace.tb_frame))
                     lines.append(trace.tb_lineno)
                 trace = trace.tb_next
-            row = number()
+            row = fresh()
             plain = [str(one) for one in plain_args(error) if type(one) in (str, int)]
             extra[row] = Caught(type(error).__qualname__, " ".join(plain)[:200], tuple(frames), tuple(lines))
             add((-site, id(frame), row))

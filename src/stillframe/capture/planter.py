@@ -26,6 +26,7 @@ from stillframe.capture.places import (
     PlannedSite,
 )
 from stillframe.capture.syntax import (
+    COMPREHENSIONS_ARE_INLINED,
     NOWHERE,
     Comprehension,
     before,
@@ -35,6 +36,7 @@ from stillframe.capture.syntax import (
     first_line,
     first_line_of,
     is_bool,
+    is_exchange,
     is_future_import,
     last_pattern,
     module_definitions,
@@ -43,6 +45,7 @@ from stillframe.capture.syntax import (
     parameters_of,
     place_of,
     plumbing_of,
+    put,
     readable,
     root_of,
     target_names,
@@ -50,6 +53,8 @@ from stillframe.capture.syntax import (
 
 _ALWAYS_SEEN = frozenset({"assign", "return", "yield", "operand", "iterate", "context", "match"})
 JUMPS_STAND_AT_DECIDER = sys.version_info < (3, 12)  # where a truth is asked for: at the `if`, or at its operand
+NEGATED_STANDS_AT_NOT = sys.version_info >= (3, 13)  # where `==` in `not a == b` is: the compiler merges it with its truth
+USE_STANDS_AT_EXPRESSION = sys.version_info >= (3, 13)  # where `next`, `__enter__` and `__exit__` are called
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -181,7 +186,9 @@ class Planter:
         return handler(self, node) if handler else [node]
 
     def _plain_expression(self, node: ast.Expr) -> list[ast.stmt]:
-        if not isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.ListComp | ast.SetComp | ast.DictComp):
+            self._comprehended(node.value)  # nobody gets the value
+        elif not isinstance(node.value, ast.Constant):
             node.value = self._expr(node.value, "expression")
         return [node]
 
@@ -203,11 +210,33 @@ class Planter:
         value = node.value
         assert value is not None
         late = isinstance(value, ast.BoolOp)
+        if is_exchange(targets, value):
+            return [node, *self._exchange(targets[0], value)]
+        if COMPREHENSIONS_ARE_INLINED and isinstance(value, ast.ListComp | ast.SetComp | ast.DictComp):
+            if len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id not in self._scope.volatile:
+                return [node, *self._stored_comprehension(value, targets[0])]
         node.value = self._expr(value, "operand" if late else "assign", "" if late else binds)
         after = [extra for target in targets for extra in self._target(target)]
         if late:
             after += [extra for target in targets for extra in self._bound(target, "assign")]
         return [node, *after]
+
+    def _exchange(self, target: ast.Tuple | ast.List, value: ast.Tuple) -> list[ast.stmt]:
+        """Plant in `a, b = c, d`, of which the compiler makes no tuple: each name gets its value."""
+        after: list[ast.stmt] = []
+        for index, (to, element) in enumerate(zip(target.elts, value.elts, strict=True)):
+            late = isinstance(element, ast.BoolOp)
+            value.elts[index] = self._expr(element, "operand" if late else "assign", "" if late else self._text(to))
+            after += self._target(to)
+            if late:
+                after += self._bound(to, "assign")
+        return after
+
+    def _stored_comprehension(self, value: Comprehension, target: ast.Name) -> list[ast.stmt]:
+        """Plant in `name = [...]`: the compiler stores the result before it lets go of the variables of the comprehension."""
+        self._comprehended(value)
+        site = self._site("value", value, "assign", target.id)
+        return [] if site is None else [self._observation(VALUE, site, ast.Name(target.id, ast.Load()))]
 
     def _augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
         node.value = self._expr(node.value, "operand")
@@ -251,12 +280,11 @@ class Planter:
 
     def _observation(self, marker: str, site: int, value: ast.expr) -> ast.stmt:
         for node in ast.walk(value):
-            for name, number in NOWHERE.items():
-                setattr(node, name, number)
+            put(node, NOWHERE)
         return _statement(call_of(self._marker(marker), [number_of(site, NOWHERE), value], NOWHERE, NOWHERE), NOWHERE)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
-        node.iter = self._expr(node.iter, "iterate")
+        node.iter = self._used(node.iter, "iterate")
         written = self._target(node.target)
         node.body = self._bound(node.target, "iterate") + written + self._body(node.body)
         node.orelse = self._body(node.orelse)
@@ -275,7 +303,7 @@ class Planter:
     def _with(self, node: ast.With | ast.AsyncWith) -> list[ast.stmt]:
         bound: list[ast.stmt] = []
         for item in node.items:
-            item.context_expr = self._expr(item.context_expr, "context")
+            item.context_expr = self._used(item.context_expr, "context")
             if item.optional_vars is not None:
                 bound += self._target(item.optional_vars)
                 bound += self._bound(item.optional_vars, "context")
@@ -321,8 +349,7 @@ class Planter:
         self._decider, self._first_decider = place_of(node), node.lineno
         node.test = self._test(node.test)
         if JUMPS_STAND_AT_DECIDER:  # the error is raised where the last truth was asked for
-            for name, number in self._decider.items():
-                setattr(node, name, number)
+            put(node, self._decider)
         self._decider, self._first_decider = outer
         if node.msg is not None:
             node.msg = self._expr(node.msg, "argument")
@@ -358,6 +385,9 @@ class Planter:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self._test(node.operand)
             return node
+        if isinstance(node, ast.IfExp):
+            node.test, node.body, node.orelse = self._test(node.test), self._test(node.body), self._test(node.orelse)
+            return node
         if isinstance(node, ast.Constant) or isinstance(node, ast.Name) and node.id == "__debug__":
             return node
         original, first = node, before(node)
@@ -387,6 +417,13 @@ class Planter:
         """Plant in `node` and, where its value is worth knowing, around it."""
         handler = _EXPRESSIONS.get(type(node))
         return handler(self, node, use, binds) if handler else node
+
+    def _used(self, node: ast.expr, use: str) -> ast.expr:
+        """The same for an expression on which the statement around it calls `iter`, `next`, `__enter__` or `__exit__`."""
+        planted = self._expr(node, use)
+        if USE_STANDS_AT_EXPRESSION and planted is not node:
+            put(planted, place_of(node))
+        return planted
 
     def _value(self, node: ast.expr, use: str, binds: str, original: ast.expr | None = None) -> ast.expr:
         site = self._site("value", original or node, use, binds)
@@ -476,8 +513,12 @@ class Planter:
     def _unary(self, node: ast.UnaryOp, use: str, binds: str) -> ast.expr:
         if isinstance(node.operand, ast.Constant):
             return self._value(node, use, binds) if use in ("assign", "return") else node
-        node.operand = self._expr(node.operand, "argument")
-        return self._value(node, use, binds)
+        operand = node.operand
+        node.operand = self._expr(operand, "argument")
+        planted = self._value(node, use, binds)
+        if NEGATED_STANDS_AT_NOT and isinstance(node.op, ast.Not) and isinstance(operand, ast.Compare) and len(operand.ops) == 1:
+            put(operand, place_of(node))
+        return planted
 
     def _compare(self, node: ast.Compare, use: str, binds: str) -> ast.expr:
         self._operands(node)
@@ -491,7 +532,7 @@ class Planter:
 
     def _ternary(self, node: ast.IfExp, use: str, binds: str) -> ast.expr:
         """The arm that is evaluated is the value: it takes the use and the names."""
-        node.test = self._test(node.test) if use == "test" else self._decision(node.test, node)
+        node.test = self._decision(node.test, node)
         node.body, node.orelse = self._expr(node.body, use, binds), self._expr(node.orelse, use, binds)
         return node
 
@@ -543,14 +584,19 @@ class Planter:
         return self._value(planted, use, binds) if use == "assign" else planted
 
     def _comprehension(self, node: Comprehension, use: str, binds: str) -> ast.expr:
+        self._comprehended(node)
+        return node if isinstance(node, ast.GeneratorExp) else self._value(node, use, binds)
+
+    def _comprehended(self, node: Comprehension) -> None:
+        """Plant within a comprehension."""
         scope = self._scope
         outer = scope.comprehension_names, scope.inner
         first, *rest = node.generators
-        first.iter = self._expr(first.iter, "iterate")
+        first.iter = self._used(first.iter, "iterate")
         names = frozenset(name for generator in node.generators for name in target_names(generator.target))
         scope.comprehension_names, scope.inner = outer[0] | names, True
         for generator in rest:
-            generator.iter = self._expr(generator.iter, "argument")
+            generator.iter = self._used(generator.iter, "argument")
         for generator in node.generators:
             generator.ifs = [self._decision(test, node) for test in generator.ifs]
         if isinstance(node, ast.DictComp):
@@ -558,7 +604,6 @@ class Planter:
         else:
             node.elt = self._expr(node.elt, "argument")
         scope.comprehension_names, scope.inner = outer
-        return node if isinstance(node, ast.GeneratorExp) else self._value(node, use, binds)
 
     def _text(self, node: ast.expr) -> str:
         """The source text of a node, on one line."""

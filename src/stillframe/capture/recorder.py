@@ -193,29 +193,30 @@ class Recorder:
         frames = array("q")
         chains: list[tuple[int, tuple[str, ...]]] = []
         raised: list[Raised] = []
-        sites, addresses, values = array("q", events[0::3]), events[1::3], array("q", events[2::3])
-        places = [index for index, site in enumerate(sites) if site < 0]
-        frame_column = array("q", bytes(8 * count))
-        at, start = self._frame_at, 0
-        for place in [*places, count]:
-            frame_column[start:place] = array("q", [at.get(address, 0) for address in addresses[start:place]])
-            start = place
-            if place < count:
-                sites[place] = -sites[place]
-                row = self._log.extra.pop(values[place])
-                values[place] = 0
+        sites, addresses, values = events[0::3], events[1::3], events[2::3]
+        at = self._frame_at
+        frame_at = at.get
+        frame_of_event: list[int] = []
+        add = frame_of_event.append
+        for index, address in enumerate(addresses):
+            site = sites[index]
+            if site < 0:
+                sites[index] = -site
+                row = self._log.extra.pop(values[index])
+                values[index] = 0
                 if type(row) is tuple:
-                    at[addresses[place]] = self._frame(row, sites[place], first + place, frames, chains)
+                    at[address] = self._frame(row, -site, first + index, frames, chains)
                 elif isinstance(row, Caught):
-                    raised.append(self._caught(row, first + place, at, at.get(addresses[place], 0)))
+                    raised.append(self._caught(row, first + index, at, at.get(address, 0)))
+            add(frame_at(address, 0))
         self._event_count += count
         rows, descriptions, content_rows, content_data = self._keeper.take()
         static, self._static = self._static, _Static()
         return Batch(
             first_event=first,
-            event_sites=sites,
-            event_frames=frame_column,
-            event_values=values,
+            event_sites=array("q", sites),
+            event_frames=array("q", frame_of_event),
+            event_values=array("q", values),
             descriptions=descriptions,
             values=rows,
             content_rows=content_rows,

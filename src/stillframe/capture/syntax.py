@@ -14,6 +14,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RETURN_STANDS_AT_LAST_STATEMENT = sys.version_info < (3, 12)  # the one at the end of a function that has none
+COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # all but generator expressions
 NOWHERE = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
 
 
@@ -41,6 +42,12 @@ def place_of(node: ast.expr | ast.stmt | ast.pattern) -> dict[str, int]:
 
 def on_line(line: int) -> dict[str, int]:
     return {"lineno": line, "col_offset": 0, "end_lineno": line, "end_col_offset": 0}
+
+
+def put(node: ast.AST, place: dict[str, int]) -> None:
+    """Let a node stand at a place."""
+    for name, number in place.items():
+        setattr(node, name, number)
 
 
 def plumbing_of(node: ast.expr) -> dict[str, int]:
@@ -71,6 +78,8 @@ def first_of(node: ast.expr) -> ast.expr:
                 node = inner
             case ast.Yield(value=ast.expr() as inner) | ast.YieldFrom(value=inner):
                 node = inner
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() if COMPREHENSIONS_ARE_INLINED:
+                node = node.generators[0].iter
             case _:
                 return node
     return node
@@ -158,6 +167,15 @@ def first_statement_line(node: ast.stmt) -> int:
 def is_bool(node: ast.expr) -> bool:
     """Whether an expression is a bool whatever its operands are."""
     return isinstance(node, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+
+
+def is_exchange(targets: Sequence[ast.expr], value: ast.expr) -> bool:
+    """Whether an assignment is one of those like `a, b = c, d` for which the compiler makes no tuple."""
+    if len(targets) != 1 or not isinstance(targets[0], ast.Tuple | ast.List) or not isinstance(value, ast.Tuple):
+        return False
+    elements = [*targets[0].elts, *value.elts]
+    same = len(targets[0].elts) == len(value.elts) <= 3
+    return same and not is_folded(value) and not any(isinstance(element, ast.Starred) for element in elements)
 
 
 def is_future_import(node: ast.stmt) -> bool:

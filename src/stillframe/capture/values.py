@@ -77,6 +77,7 @@ class ValueKeeper:
         self._content_data: list[bytes] = []
         self._tensor_type: type = _NoTensor
         self._module_type: type = _NoTensor
+        self._size_type: type = _NoTensor
         self._plain_tensors: tuple[type, ...] = ()
         self._policy = policy
 
@@ -92,7 +93,8 @@ class ValueKeeper:
         self._handlers.clear()
         self._tensor_type, self._module_type = torch.Tensor, torch.nn.Module
         self._plain_tensors = (torch.Tensor, torch.nn.Parameter)
-        self.immediates |= {torch.Size: {}, torch.dtype: {}, torch.device: {}}
+        self.immediates |= {torch.dtype: {}, torch.device: {}}
+        self._size_type = torch.Size
 
     # ---- numbering
 
@@ -107,14 +109,15 @@ class ValueKeeper:
 
     def _handler_for(self, kind: type) -> Callable[[Any, int], int]:
         """How values of a type are numbered; decided once a type."""
+        exact = {tuple: self._of_tuple, list: self._of_list, dict: self._of_dict, slice: self._of_slice}
         if kind in self.immediates:
             handler = self._of_constant
         elif issubclass(kind, self._tensor_type):
             handler = self._of_tensor
-        elif kind is tuple:
-            handler = self._of_tuple
-        elif kind is slice:
-            handler = self._of_slice
+        elif kind is self._size_type:
+            handler = self._of_size
+        elif kind in exact:
+            handler = exact[kind]
         elif issubclass(kind, (dict, *SEQUENCES)):
             handler = self._of_container
         else:
@@ -124,23 +127,28 @@ class ValueKeeper:
 
     def _of_constant(self, value: Any, depth: int) -> int:
         plain = self.immediates[type(value)]
-        try:
-            number = plain.get(value)
-        except TypeError:  # a symbolic size within a torch.Size
-            return self._row({"kind": "tuple", "type": "torch.Size", "text": [str(one) for one in value]})
+        number = plain.get(value)
         return number if number is not None else self.constant(value, plain)
 
     def constant(self, value: Any, plain: dict[Any, int]) -> int:
         """Number a constant met for the first time. `plain` is the table of its type."""
-        if isinstance(value, tuple):  # torch.Size
-            about = {"kind": "tuple", "type": "torch.Size", "length": len(value), "items": self._all(value, 0)}
-        else:
-            about = about_constant(value)
+        about = about_constant(value)
         if type(value) is float and (value == 0.0 or value != value):
             return self._interned_row((float, repr(value)), about)  # 0.0 and -0.0 are equal, and no NaN is equal to itself
         number = self._row(about)
         if len(plain) < 20_000 and not (type(value) is str and len(value) > MAX_TEXT):
             plain[value] = number
+        return number
+
+    def _of_size(self, value: Any, depth: int) -> int:
+        key: tuple[Any, ...] = (self._size_type, *value)
+        try:
+            number = self._interned.get(key)
+        except TypeError:  # a symbolic size has no hash
+            return self._row({"kind": "tuple", "type": "torch.Size", "text": [str(one) for one in value]})
+        if number is None:
+            about = {"kind": "tuple", "type": "torch.Size", "length": len(value), "items": self._all(value, 0)}
+            number = self._interned_row(key, about)
         return number
 
     def _of_tensor(self, value: Any, depth: int) -> int:
@@ -157,15 +165,17 @@ class ValueKeeper:
 
     def _tensor(self, value: Any, shelf: TensorShelf, site: int, check: bool) -> int:
         met = self.known.get(id(value))
-        if met is None or met() is not value:
+        if met is not None and met() is value:
+            if not check and met.address > 0 and met.version == value._version and met.address == value.data_ptr():
+                return met.value
+            seen = shelf.seen(value, site, check)
+            if met.state == seen:
+                return met.value
+        else:
+            seen = shelf.seen(value, site, check)
             met = self._meet(value)
-        elif not check and met.address > 0 and met.version == value._version and met.address == value.data_ptr():
-            return met.value
-        seen = shelf.seen(value, site, check)
-        if met.state == seen:
-            return met.value
         base = 0
-        if type(value) in self._plain_tensors and seen[3] >= 0:
+        if seen[3] >= 0 and type(value) in self._plain_tensors:
             met.address = value.data_ptr()
             whole = value._base
             if whole is not None:
@@ -177,20 +187,22 @@ class ValueKeeper:
 
     def _meet(self, thing: Any) -> Known:
         """Begin to know an object. Raises TypeError if it cannot be referred to weakly."""
-        gone = self._gone
-        if len(gone) > 64:
-            known = self.known
-            for reference in gone[:64]:
-                key = reference.key  # type: ignore[attr-defined]
-                if known.get(key) is reference:
-                    del known[key]
-            del gone[:64]
+        if len(self._gone) > 64:
+            self._forget_gone()
         met = Known(thing, self._on_gone)
         met.key = key = id(thing)
         met.version = met.address = -1
         met.value, met.number, met.state = 0, self.number(), None
         self.known[key] = met
         return met
+
+    def _forget_gone(self) -> None:
+        gone, known = self._gone, self.known
+        for reference in gone[:64]:
+            key = reference.key  # type: ignore[attr-defined]
+            if known.get(key) is reference:
+                del known[key]
+        del gone[:64]
 
     def object_number(self, thing: Any) -> int:
         """The identity of a weakly referable object, known or not."""
@@ -272,20 +284,50 @@ class ValueKeeper:
         return self._interned_row(text := f'{{"kind":"slice","items":{items}}}', text)
 
     def _of_tuple(self, value: Any, depth: int) -> int:
-        of, handlers, inner = self.of, self._handlers, depth + 1
         if depth >= MAX_DEPTH or len(value) > MAX_ITEMS:
-            items = [of(one, inner) for one in value[:MAX_ITEMS]] if depth < MAX_DEPTH else []
+            items = self._all(value, depth) if depth < MAX_DEPTH else []
         else:
-            items = [(handlers.get(type(one)) or of)(one, inner) for one in value]
+            items = self._numbers_of(value, depth + 1)
         key = (len(value), *items)
         number = self._tuples.get(key)
         if number is None:
-            number = self._row(
-                f'{{"kind":"tuple","length":{len(value)},"items":{items}}}'
-            )  # text is cheaper to keep than a dict
+            # text is cheaper to keep than a dict
+            number = self._row(f'{{"kind":"tuple","length":{len(value)},"items":{items}}}')
             if len(self._tuples) > 50_000:
                 self._tuples.clear()
             self._tuples[key] = number
+        return number
+
+    def _of_list(self, value: Any, depth: int) -> int:
+        if depth >= MAX_DEPTH or len(value) > MAX_ITEMS:
+            return self._of_container(value, depth)
+        items = self._numbers_of(value[:], depth + 1)
+        return self._container(list, len(items), (), items)
+
+    def _of_dict(self, value: Any, depth: int) -> int:
+        if depth >= MAX_DEPTH or len(value) > MAX_ITEMS:
+            return self._of_container(value, depth)
+        now = value.copy()  # as it is at one moment, whatever other threads do
+        keys = tuple([key if type(key) is str else key_text(key) for key in now])
+        return self._container(dict, len(now), keys, self._numbers_of(now.values(), depth + 1))
+
+    def _numbers_of(self, values: Iterable[Any], depth: int) -> list[int]:
+        """The ids of values, constants looked up where they are: most are."""
+        immediates, handlers, of = self.immediates.get, self._handlers.get, self.of
+        numbers = []
+        for one in values:
+            kind = type(one)
+            plain = immediates(kind)
+            number = plain.get(one) if plain is not None else None
+            numbers.append((handlers(kind) or of)(one, depth) if number is None else number)
+        return numbers
+
+    def _container(self, kind: type, length: int, keys: tuple[str, ...], items: list[int]) -> int:
+        """The id of a container with these items, the same for all that are equal in them."""
+        whole = (kind, length, keys, *items)
+        number = self._interned.get(whole)
+        if number is None:
+            number = self._interned_row(whole, f'{self._container_text(kind, keys)},"length":{length},"items":{items}}}')
         return number
 
     def _of_container(self, value: Any, depth: int) -> int:
@@ -307,11 +349,7 @@ class ValueKeeper:
             items = self._all(elements_of(value, kind), depth)
             names = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
             keys = tuple([str(one) for one in names[:MAX_ITEMS]]) if isinstance(names, tuple) else ()
-        whole = (kind, length, keys, *items)
-        number = self._interned.get(whole)
-        if number is None:
-            number = self._interned_row(whole, f'{self._container_text(kind, keys)},"length":{length},"items":{items}}}')
-        return number
+        return self._container(kind, length, keys, items)
 
     def _container_text(self, kind: type, keys: tuple[str, ...]) -> str:
         """The beginning of a container's description as JSON text, the same for all of a type with these keys."""

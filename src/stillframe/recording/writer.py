@@ -33,7 +33,7 @@ from stillframe.recording.layout import (
 from stillframe.records import CONTENT_COLUMNS, CONTENT_FORMS, SCHEMA_VERSION, Batch, Note
 
 ROOM_NEEDED = 16 * 1024 * 1024  # bytes free before a run is begun
-PAGE_SIZE = 8192
+PAGE_SIZE = 16384
 ROWS_A_CHUNK = 4096
 BYTES_A_CHUNK = 4 * 1024 * 1024
 
@@ -225,7 +225,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 4096")  # pages, 32 MiB: most runs never wait for the disk
+        connection.execute("PRAGMA wal_autocheckpoint = 4096")  # pages, 64 MiB: most runs never wait for the disk
     except BaseException:
         connection.close()
         for suffix in ("", *COMPANIONS):
