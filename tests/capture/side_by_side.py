@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import gc
 import inspect
@@ -197,16 +198,88 @@ def run_case(function: Callable[..., Any], kit: Any) -> list[str]:
 # ---- the same with somebody watching
 
 
+class LinesOf:
+    """Drops the line events that a fault of the interpreter gives or withholds, in plain code as well as in woven code.
+
+    The line of an event is remembered for each frame. What is dropped is an event for the very line that the frame's last
+    event was for, and only
+
+    - in Python 3.12, where it is given or not according to whether the last thing done before a join was a call:
+      `x = a or b` gives one event and `x = a or f(b)` two, in plain code;
+    - in Python 3.13, first thing after a `yield`: where `x = a or (yield)` joins, the event comes if nothing is between the
+      yield and the join.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[types.CodeType, int]] = {}
+        self._resumed: set[int] = set()
+
+    def begins(self, frame: types.FrameType, resumed: bool) -> None:
+        if resumed:
+            self._resumed.add(id(frame))
+        else:
+            self._last.pop(id(frame), None)
+            self._resumed.discard(id(frame))
+
+    def counts(self, frame: types.FrameType, line: int) -> bool:
+        same = self._last.get(id(frame)) == (frame.f_code, line)
+        resumed = id(frame) in self._resumed
+        self._resumed.discard(id(frame))
+        self._last[id(frame)] = (frame.f_code, line)
+        if sys.version_info[:2] == (3, 12):
+            return not same
+        return not (same and resumed and sys.version_info[:2] == (3, 13))
+
+
+@functools.cache
+def beginning_of(code: types.CodeType) -> int:
+    """Where the first instruction of a function is that a trace function is called at."""
+    return next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME")
+
+
+def names_in(frame: types.FrameType) -> dict[str, Any]:
+    """The local names of a frame.
+
+    Not those in cells in Python 3.13: its first releases crash when a comprehension binds one of them
+    (https://github.com/python/cpython/issues/128396).
+    """
+    if sys.version_info[:2] == (3, 13) and frame.f_code.co_cellvars:
+        safe = set(frame.f_code.co_varnames) - set(frame.f_code.co_cellvars)
+        return {name: frame.f_locals[name] for name in safe if name in frame.f_locals}
+    return dict(frame.f_locals)
+
+
+def shown(value: Any) -> str:
+    """What an object says of itself, if it is ready to."""
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__}: {error!r}>"
+
+
 def traced(path: str, call: Callable[[], Any]) -> list[str]:
     """Every event `sys.settrace` gives of a file, with the local names."""
     found: list[str] = []
+    failed: list[BaseException] = []
+    lines = LinesOf()
+
+    def tell(frame: types.FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            lines.begins(frame, frame.f_lasti > beginning_of(frame.f_code))
+        if event == "line" and not lines.counts(frame, frame.f_lineno):
+            return
+        what = argument[0].__name__ if event == "exception" else shown(argument) if event == "return" else ""
+        names = {name: shown(value) for name, value in sorted(names_in(frame).items()) if name not in ("t", "__class__")}
+        found.append(f"{event} {frame.f_code.co_name}:{frame.f_lineno} {what} {names}")
 
     def trace(frame: types.FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != path:
             return None
-        what = argument[0].__name__ if event == "exception" else repr(argument) if event == "return" else ""
-        names = {name: repr(value) for name, value in sorted(frame.f_locals.items()) if name not in ("t", "__class__")}
-        found.append(f"{event} {frame.f_code.co_name}:{frame.f_lineno} {what} {names}")
+        try:
+            tell(frame, event, argument)
+        except BaseException as error:  # Python would stop tracing and say nothing
+            failed.append(error)
+            raise
         return trace
 
     before = sys.gettrace()
@@ -215,6 +288,8 @@ def traced(path: str, call: Callable[[], Any]) -> list[str]:
         call()
     finally:
         sys.settrace(before)
+    if failed:
+        raise failed[0]
     return [without_addresses(line) for line in found]
 
 
@@ -222,11 +297,16 @@ def monitored(path: str, call: Callable[[], Any]) -> list[str]:
     """Every event `sys.monitoring` gives of a file, instructions, branches, jumps and calls apart (Python 3.12 on)."""
     monitoring = sys.monitoring
     tool, found = monitoring.PROFILER_ID, []
-    events = monitoring.events
+    events, lines = monitoring.events, LinesOf()
 
     def on(name: str) -> Callable[..., Any]:
         def callback(code: types.CodeType, place: int, *rest: Any) -> Any:
             if code.co_filename != path:
+                return None
+            frame = sys._getframe(1)
+            if name in ("PY_START", "PY_RESUME", "PY_THROW"):
+                lines.begins(frame, name != "PY_START")
+            if name == "LINE" and not lines.counts(frame, place):
                 return None
             where = f"line {place}" if name == "LINE" else ""
             what = [type(one).__name__ if isinstance(one, BaseException) else repr(one) for one in rest]

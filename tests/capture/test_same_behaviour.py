@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import gc
 import inspect
@@ -37,7 +38,10 @@ SEEDS = range(8)
 def cases(name: str) -> list[str]:
     code = compile(SOURCES[name], str(FILES[name]), "exec", dont_inherit=True)
     inner = [one for one in codes_in(code) if "<locals>" not in one.co_qualname and "." not in one.co_qualname]
-    return [one.co_name for one in inner if one.co_flags & inspect.CO_OPTIMIZED and not one.co_name.startswith("<")]
+    optimized = {one.co_name for one in inner if one.co_flags & inspect.CO_OPTIMIZED}
+    defined = [one.name for one in ast.parse(SOURCES[name]).body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert optimized.issuperset(defined)
+    return defined
 
 
 CASES = [(name, case) for name in FILES for case in cases(name)]

@@ -37,6 +37,7 @@ from stillframe.capture.syntax import (
     first_line_of,
     is_bool,
     is_exchange,
+    is_plain_comparison,
     is_future_import,
     last_pattern,
     module_definitions,
@@ -53,7 +54,7 @@ from stillframe.capture.syntax import (
 
 _ALWAYS_SEEN = frozenset({"assign", "return", "yield", "operand", "iterate", "context", "match"})
 JUMPS_STAND_AT_DECIDER = sys.version_info < (3, 12)  # where a truth is asked for: at the `if`, or at its operand
-NEGATED_STANDS_AT_NOT = sys.version_info >= (3, 13)  # where `==` in `not a == b` is: the compiler merges it with its truth
+COMPARED_WITHIN_NOT = sys.version_info >= (3, 13)  # `not a == b` compares where the `not` is: one instruction does both
 USE_STANDS_AT_EXPRESSION = sys.version_info >= (3, 13)  # where `next`, `__enter__` and `__exit__` are called
 _BUILTINS = frozenset(dir(builtins))
 
@@ -514,9 +515,13 @@ class Planter:
         if isinstance(node.operand, ast.Constant):
             return self._value(node, use, binds) if use in ("assign", "return") else node
         operand = node.operand
+        merged = COMPARED_WITHIN_NOT and isinstance(node.op, ast.Not) and is_plain_comparison(operand)
+        if merged and operand.lineno != node.lineno:
+            self._operands(operand)
+            return self._value(node, use, binds)
         node.operand = self._expr(operand, "argument")
         planted = self._value(node, use, binds)
-        if NEGATED_STANDS_AT_NOT and isinstance(node.op, ast.Not) and isinstance(operand, ast.Compare) and len(operand.ops) == 1:
+        if merged:
             put(operand, place_of(node))
         return planted
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -167,6 +168,11 @@ def first_statement_line(node: ast.stmt) -> int:
 def is_bool(node: ast.expr) -> bool:
     """Whether an expression is a bool whatever its operands are."""
     return isinstance(node, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+
+
+def is_plain_comparison(node: ast.expr) -> TypeGuard[ast.Compare]:
+    """Whether an expression compares two things by a method of theirs."""
+    return isinstance(node, ast.Compare) and len(node.ops) == 1 and not is_bool(node)
 
 
 def is_exchange(targets: Sequence[ast.expr], value: ast.expr) -> bool:

@@ -11,6 +11,8 @@ import __future__
 import ast
 import functools
 import gc
+import inspect
+import marshal
 import operator
 import types
 import warnings
@@ -123,7 +125,30 @@ def inject(code: types.CodeType, at_markers: dict[str, Callable[..., Any]], firs
             constants.append(at_markers[constant])
         else:
             constants.append(constant)
-    return code.replace(co_consts=tuple(constants))
+    return _with_constants(code, constants)
+
+
+def _with_constants(code: types.CodeType, constants: list[Any]) -> types.CodeType:
+    """The same code with other constants.
+
+    `code.replace` forgets which variables belong to inlined comprehensions: whoever looks at the locals of a class body would
+    then take them for the class's own (Python 3.12 deletes those of that name). Of such code a copy is made that remembers,
+    and its constants are set one by one, before anybody else has seen it.
+    """
+    if code.co_flags & inspect.CO_OPTIMIZED or not code.co_varnames:
+        return code.replace(co_consts=tuple(constants))
+    import ctypes
+
+    copy: types.CodeType = marshal.loads(marshal.dumps(code))
+    address = ctypes.c_void_p(id(copy.co_consts))  # PyTuple_SetItem asks for a tuple that nobody holds but its owner
+    try:
+        for index, (before, constant) in enumerate(zip(code.co_consts, constants, strict=True)):
+            if constant is not before:
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(constant))
+                ctypes.pythonapi.PyTuple_SetItem(address, ctypes.c_ssize_t(index), ctypes.py_object(constant))
+    except SystemError:  # another build of Python may share constants between codes
+        return code.replace(co_consts=tuple(constants))
+    return copy
 
 
 def key_of(code: types.CodeType) -> CodeKey:

@@ -290,3 +290,25 @@ def deep(a):
 def complicated(a, b, c):
     x = [a(i, *b, k=[j for j in c if (q := j)]) for i in b if not (i and a.x or c) if i < a < b]
     return {repr(k): (v if k else lambda: v) for k, v in zip(a, b)} if x else (a.x[b.y : -c.z].w, *x, f"{a}")
+
+
+def decided_by_ternary(a, b, c, d):
+    while a if not b else c == d:
+        if (a if b else c) and (d if a else (b if c else 1)):
+            return a
+        break
+    assert b if c else not d, a if c else b
+    x = a if (b if c else d) else c
+    return x, not (a if b else c), [i for i in a if (i if b else c)]
+
+
+def negated(a, b, c):
+    x = not a == b
+    y = (not a < b < c, not (a and b), not a is b, not a in b, not not a != b)
+    if not (not a >= b):
+        x = not (
+            a.x
+            ==
+            b.y
+        )
+    return not a <= b, x, y, [not i == a for i in b]

@@ -664,3 +664,75 @@ def tests_of_lines(a, b):
     return [i for i in a if i.x(
         b
     )], x
+
+
+def used_of_lines(a, b):
+    for i in a.x(
+        b
+    ).y:
+        i.z
+    for (
+        j
+    ) in (
+        a
+        + b
+    ): pass
+    with (
+        a.x
+        + b.y
+    ) as c, a.x(
+        b
+    ).z[
+        0
+    ] as d, (
+        a if b
+        else b
+    ):
+        c.v
+    x = [
+        k
+        for i in a.p(
+            b
+        )
+        for k in (
+            i
+            or b
+        ).q(
+            a
+        )
+    ]
+    a, b = (
+        b.x(
+            a
+        ),
+        a.y
+    )
+    x = [
+        k.z
+        for k in b
+        if (
+            k if a
+            else b
+        )
+    ]
+    return x, c, d
+
+
+async def used_asynchronously_of_lines(a, b):
+    async for i in a.x(
+        b
+    ):
+        i.z
+    async with a.x(
+        b
+    ).y as c, (
+        a or
+        b
+    ):
+        c.v
+    return [
+        i
+        async for i in b.x(
+            a
+        )
+    ]

@@ -454,3 +454,44 @@ def nested_loops_with_finally(a, t):
             if a:
                 break
     return "end"
+
+
+def exchanges(a, b, t):
+    x, y = a.x, b.y
+    x, y = y, x
+    x, y = x.p, y.q
+    [x, y, z] = y.r, a or b, (x.s, 1)
+    (x, w), y = (z, y.u), b if a else x
+    a.m, b[x.k] = b.m, a[y.k]
+    a[0], t.attr = 1, 2
+    x, *y = a.n, b.n
+    x, y = *a, b.o
+    x, = a.v,
+    x, y, z, w = w, z, y, a.w
+    v = x, y = y, x
+    return v, x, y, z, w
+
+
+def stored_comprehensions(a, b):
+    x = a.x
+    x = [i.x for i in a if i]
+    x = {i: j for i in a for j in b if j}
+    x = y = {(i, j) for i in a for j in b if j}
+    [i.z for i in b if i if i.u]
+    {j for i in a for j in b if i}
+    z: list = [i.w for i in a]
+    z += [k for k in b]
+    z, w = [i for i in a if i], [j for j in b]
+    return [x for x in a if x], x, y, z, w
+
+
+def stored_outside(a, b):
+    global stored
+    kept = 1
+    def f():
+        nonlocal kept
+        kept = [i.x for i in a if i]
+        return kept
+    stored = [i for i in a if i]
+    later = [i for i in b if i]
+    return f(), stored, kept, lambda: later
