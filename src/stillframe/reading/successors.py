@@ -86,9 +86,12 @@ class Successors:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if site.kind == "store":
                 return following, sure and len(targets) == 1 and isinstance(targets[0], ast.Subscript)
-            done = site.kind == "bind" or (site.kind == "value" and _is_result(site, node.value))
+            one_by_one = _told_one_by_one(statement, node.value)
+            value = one_by_one[-1] if one_by_one else node.value
+            done = site.kind == "bind" or (site.kind == "value" and _is_result(site, value))
             if not done:
                 return (following, False) if _tells_late(node) else (None, False)
+            fits = fits or bool(one_by_one)
             safe = all(isinstance(target, ast.Name) or (fits and _is_names(target)) for target in targets)
             return following, sure and safe
         if isinstance(node, ast.Expr):
@@ -167,6 +170,15 @@ def _is_safe(node: ast.stmt) -> bool:
 
 def _is_result(site: Site, value: ast.expr) -> bool:
     return any(span_of(site) == span(result) for result in results_of(value))
+
+
+def _told_one_by_one(statement: Statement, value: ast.expr) -> list[ast.expr]:
+    """The values of `a, b = c, d` if each was told with its own name, as where Python makes no tuple of them."""
+    if not isinstance(value, ast.Tuple):
+        return []
+    told = {span_of(site) for site in statement.sites if site.use == "assign"}
+    own = any(span(result) in told for element in value.elts for result in results_of(element))
+    return value.elts if own else []
 
 
 def _tells_late(node: ast.Assign | ast.AnnAssign) -> bool:
