@@ -100,6 +100,7 @@ def make_observers(
                 if (
                     before is not None
                     and before() is value
+                    and before.address > 0  # else it may have no memory that can be asked for
                     and not modes()
                     and before.address == value.data_ptr()
                     and before.version == value._version

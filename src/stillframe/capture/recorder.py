@@ -7,6 +7,7 @@ logged.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from array import array
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from stillframe.records import Batch, Function, Mark, Module, Note, Raised, Site
 
 FLUSH_SECONDS = 0.4
 FLUSH_BYTES = 32 * 1024 * 1024
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BRACKETS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
 
@@ -46,6 +49,8 @@ class Recorder:
         self._static = _Static()
         self._lock = threading.RLock()
         self._calls: dict[tuple[int, int, int, int, int], int] = {}  # file and span of a call expression -> site
+        self._method_calls: dict[tuple[int, int], list[Site]] = {}  # file and last line -> calls of more than one line
+        self._texts: dict[int, str] = {}
         self._file_of_path: dict[str, int] = {}
         self._function_of_site: dict[int, int] = {}
         self._call_sites: dict[tuple[int, int], int] = {}
@@ -73,12 +78,15 @@ class Recorder:
             if file.path not in self._file_of_path:
                 self._file_of_path[file.path] = file.id
                 self._static.files.append(file)
+                self._texts[file.id] = file.text
             self._static.functions += functions
             self._static.sites += sites
             for site in sites:
                 self._function_of_site[site.id] = site.function
                 if site.node == "Call":
                     self._calls[file.id, site.line, site.end_line, site.col, site.end_col] = site.id
+                    if site.end_line > site.line:
+                        self._method_calls.setdefault((file.id, site.end_line), []).append(site)
 
     def function_of(self, site: int) -> int:
         """The function a site is in."""
@@ -271,8 +279,24 @@ class Recorder:
         file = self._file_of_path.get(code.co_filename, 0)
         for index, place in enumerate(code.co_positions()):
             if index == lasti // 2:
-                line, end_line, column, end_column = place
-                return self._calls.get((file, line or 0, end_line or 0, column or 0, end_column or 0), 0)
+                line, end_line, column, end_column = (number or 0 for number in place)
+                found = self._calls.get((file, line, end_line, column, end_column), 0)
+                return found or self._method_call(file, line, column, end_line)
+        return 0
+
+    def _method_call(self, file: int, line: int, column: int, end_line: int) -> int:
+        """The call that Python says begins at the method's name, since that is not on the line where the object begins.
+
+        It is the smallest one around that place which has nothing but the object, and a dot, before it.
+        """
+        around = [site for site in self._method_calls.get((file, end_line), ()) if (site.line, site.col) < (line, column)]
+        for site in sorted(around, key=lambda site: (site.line, site.col), reverse=True):
+            lines = [text.encode("utf-8", "surrogatepass") for text in _LINE_END.split(self._texts[file])[site.line - 1 : line]]
+            lines[-1] = lines[-1][:column]
+            lines[0] = lines[0][site.col :]
+            before = b"\n".join(lines).rstrip()
+            if before.endswith(b".") and all(before.count(one) == before.count(other) for one, other in _BRACKETS):
+                return site.id
         return 0
 
     def _caught(self, row: Caught, event: int, at: Mapping[int, int], frame: int) -> Raised:
