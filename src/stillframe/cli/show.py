@@ -6,9 +6,7 @@ Must not import torch or what records: a recording opens where neither is instal
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +52,7 @@ def run(options: argparse.Namespace) -> int:
         asked, found = f"The {options.view} of something was asked for.", "No id was given."
         todo = f"Take one from the path, such as v12: stillframe show {options.file} {options.view} v12"
         raise UsageError("bad-usage", asked, found, todo)
-    with _uncollected():
-        return running(lambda: show_file(Path(options.file), options.view, options.what, options.json, options.all))
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """What is read is needed until it is shown: looking for garbage in it would take a quarter of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
+    return running(lambda: show_file(Path(options.file), options.view, options.what, options.json, options.all))
 
 
 def show_file(file: Path, view: str | None, what: str | None, json: bool, everything: bool) -> int:
