@@ -16,12 +16,12 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from stillframe.capture import places, planter, sites, syntax, weave
+from stillframe.capture import expressions, places, planter, sites, syntax, weave
 from stillframe.capture.places import PlannedFunction, PlannedSite
 from stillframe.capture.sites import Unit
 from stillframe.capture.weave import WovenFile, weave_source
 
-_OWN = (places, planter, sites, syntax, weave)
+_OWN = (places, expressions, planter, sites, syntax, weave)
 _fingerprint: list[str] = []
 
 

@@ -8,7 +8,17 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TypeGuard
+from typing import TypedDict, TypeGuard
+
+
+class Place(TypedDict):
+    """Where a node stands, in the words of `ast`."""
+
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -16,7 +26,12 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RETURN_STANDS_AT_LAST_STATEMENT = sys.version_info < (3, 12)  # the one at the end of a function that has none
 COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # all but generator expressions
-NOWHERE = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
+NOWHERE: Place = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a source text, as the compiler counts them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -32,7 +47,7 @@ def first_line_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return node.decorator_list[0].lineno if node.decorator_list else node.lineno
 
 
-def place_of(node: ast.expr | ast.stmt | ast.pattern) -> dict[str, int]:
+def place_of(node: ast.expr | ast.stmt | ast.pattern) -> Place:
     return {
         "lineno": node.lineno,
         "col_offset": node.col_offset,
@@ -41,17 +56,16 @@ def place_of(node: ast.expr | ast.stmt | ast.pattern) -> dict[str, int]:
     }
 
 
-def on_line(line: int) -> dict[str, int]:
+def on_line(line: int) -> Place:
     return {"lineno": line, "col_offset": 0, "end_lineno": line, "end_col_offset": 0}
 
 
-def put(node: ast.AST, place: dict[str, int]) -> None:
+def put(node: ast.AST, place: Place) -> None:
     """Let a node stand at a place."""
-    for name, number in place.items():
-        setattr(node, name, number)
+    vars(node).update(place)
 
 
-def plumbing_of(node: ast.expr) -> dict[str, int]:
+def plumbing_of(node: ast.expr) -> Place:
     """Where the call around a node of several lines stands: on its line if it starts and ends on one, else nowhere."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.Await | ast.YieldFrom):
         return place_of(node)
@@ -117,7 +131,7 @@ def last_line(node: ast.expr) -> int:
     return node.lineno
 
 
-def before(node: ast.expr) -> dict[str, int]:
+def before(node: ast.expr) -> Place:
     """Where what comes before an expression's first instruction stands: with that, or nowhere if that is not known."""
     if node.lineno != node.end_lineno and any(map(_is_template, ast.walk(node))):
         return NOWHERE
@@ -175,13 +189,11 @@ def is_plain_comparison(node: ast.expr) -> TypeGuard[ast.Compare]:
     return isinstance(node, ast.Compare) and len(node.ops) == 1 and not is_bool(node)
 
 
-def is_exchange(targets: Sequence[ast.expr], value: ast.expr) -> bool:
+def is_exchange(target: ast.Tuple | ast.List, value: ast.Tuple) -> bool:
     """Whether an assignment is one of those like `a, b = c, d` for which the compiler makes no tuple."""
-    if len(targets) != 1 or not isinstance(targets[0], ast.Tuple | ast.List) or not isinstance(value, ast.Tuple):
-        return False
-    elements = [*targets[0].elts, *value.elts]
-    same = len(targets[0].elts) == len(value.elts) <= 3
-    return same and not is_folded(value) and not any(isinstance(element, ast.Starred) for element in elements)
+    same = len(target.elts) == len(value.elts) <= 3
+    starred = any(isinstance(element, ast.Starred) for element in (*target.elts, *value.elts))
+    return same and not starred and not is_folded(value)
 
 
 def is_future_import(node: ast.stmt) -> bool:
