@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks.clock import Clock, Span, Spread, spread
 
@@ -25,7 +26,10 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A recorder that is on. `settle` finishes the work that calls left behind, such as writing; its time counts."""
+    """A recorder that is on. `settle` finishes the work that calls left behind, such as writing; its time counts.
+
+    It is called before a block, too: what came before the block does not count in it.
+    """
 
     call: Callable[[], object]
     settle: Callable[[], object] = _nothing
@@ -93,13 +97,13 @@ class Contest:
         by_name = {contender.name: contender for contender in self.contenders}
         self.bare()
         calls = self.calls_in(self.bare)
-        before = self._block(BARE, Ready(self.bare), calls)
+        before = self._block(Ready(self.bare), calls)
         end = time.monotonic() + limit
         pending: tuple[Course, Span] | None = None
         for name in list(schedule(list(by_name), repeats))[1:]:
             if name == BARE:
                 if pending is not None:
-                    after = self._block(BARE, Ready(self.bare), calls)
+                    after = self._block(Ready(self.bare), calls)
                     pending[0].add(pending[1], _between(before, after))
                     before, pending = after, None
                 continue
@@ -109,7 +113,10 @@ class Contest:
             try:
                 with by_name[name].on() as ready:
                     ready.call()
-                    pending = course, self._block(name, ready, self.calls_in(ready.call))
+                    count = self.calls_in(ready.call)
+                    ready.settle()  # what warming up left behind is not the block's
+                    span = self._block(ready, count)
+                pending = course, span
             except Exception as error:  # a recorder's failure is a result
                 course.failed = f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
         return courses
@@ -119,7 +126,7 @@ class Contest:
         once = self.clock.time(call).wall
         return max(1, min(self.most, round(self.seconds / once) if once > 0 else self.most))
 
-    def _block(self, name: str, ready: Ready, calls: int) -> Span:
+    def _block(self, ready: Ready, calls: int) -> Span:
         gc.collect()
 
         def work() -> None:
@@ -135,6 +142,11 @@ def _between(one: Span, other: Span) -> Span:
 
 
 @contextlib.contextmanager
-def always(call: Callable[[], object]) -> Iterator[Ready]:
-    """For a recorder that is turned on within each call."""
+def always(call: Callable[[], object], kept: Callable[[Any], int] = lambda result: 1) -> Iterator[Ready]:
+    """For a recorder that is turned on within each call. `kept` says of what a call returns how much was recorded.
+
+    Raises ValueError at the end if that is nothing: then what was measured was no recording.
+    """
     yield Ready(call)
+    if not kept(call()):
+        raise ValueError("it recorded nothing")

@@ -1,17 +1,20 @@
 """Gives other recorders of a forward pass as contenders: Python's own, torch's, transformers', and those installed.
 
 Each does its own nearest job on the same tiny forward, so the ratios are not all for the same work; `sees` says what a
-tool keeps. Tools that decorate a function get LlamaAttention.forward alone.
+tool keeps. Tools that decorate a function get LlamaAttention.forward alone. Each is asked afterwards whether it kept
+anything: one that was on and recorded nothing has failed.
 """
 
 from __future__ import annotations
 
 import bdb
 import contextlib
+import copy
 import importlib.util
 import inspect
 import io
 import os
+import sqlite3
 import sys
 import tempfile
 import warnings
@@ -45,9 +48,13 @@ class Peer:
 
 
 class _Nowhere(io.TextIOBase):
-    """Takes text and keeps none."""
+    """Takes text and keeps none, but counts it."""
+
+    def __init__(self) -> None:
+        self.taken = 0
 
     def write(self, text: str) -> int:
+        self.taken += len(text)
         return len(text)
 
 
@@ -98,11 +105,12 @@ def _line_tracing(work: Work) -> AbstractContextManager[Ready]:
         events.clear()
         sys.settrace(trace)
         try:
-            return work.call()
+            work.call()
         finally:
             sys.settrace(None)
+        return events
 
-    return always(call)
+    return always(call, len)
 
 
 # ---- torch's and transformers' own
@@ -127,7 +135,7 @@ def _function_mode(work: Work) -> AbstractContextManager[Ready]:
             work.call()
         return mode.events
 
-    return always(call)
+    return always(call, len)
 
 
 def _debug_mode(work: Work) -> AbstractContextManager[Ready]:
@@ -138,7 +146,7 @@ def _debug_mode(work: Work) -> AbstractContextManager[Ready]:
             work.call()
         return mode
 
-    return always(call)
+    return always(call, lambda mode: len(mode.operators))
 
 
 @contextlib.contextmanager
@@ -153,6 +161,8 @@ def _addition_debugger(work: Work) -> Iterator[Ready]:
 
         try:
             yield Ready(call)
+            if not any(os.scandir(folder)):
+                raise ValueError("it recorded nothing")
         finally:
             for module in work.model.modules():  # it leaves the bound method on each, which would hide a decorated one
                 module.__dict__.pop("forward", None)
@@ -162,31 +172,35 @@ def _addition_debugger(work: Work) -> Iterator[Ready]:
 
 
 @contextlib.contextmanager
-def _decorated(work: Work, decorate: Callable[[Any], Any]) -> Iterator[Ready]:
+def _decorated(work: Work, decorate: Callable[[Any], Any], kept: Callable[[], int]) -> Iterator[Ready]:
     """The attention's forward decorated, on the innermost function, where the source is."""
     kind = type(work.model.model.layers[0].self_attn)
     before = kind.forward
     kind.forward = decorate(inspect.unwrap(before))
     try:
         yield Ready(work.call)
+        if not kept():
+            raise ValueError("it recorded nothing")
     finally:
         kind.forward = before
 
 
 def _pysnooper(work: Work) -> AbstractContextManager[Ready]:
-    return _decorated(work, import_module("pysnooper").snoop(output=_Nowhere()))
+    output = _Nowhere()
+    return _decorated(work, import_module("pysnooper").snoop(output=output), lambda: output.taken)
 
 
 def _torchsnooper(work: Work) -> AbstractContextManager[Ready]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torchsnooper = import_module("torchsnooper")
-    return _decorated(work, torchsnooper.snoop(output=_Nowhere()))
+    output = _Nowhere()
+    return _decorated(work, torchsnooper.snoop(output=output), lambda: output.taken)
 
 
 def _snoop(work: Work) -> AbstractContextManager[Ready]:
-    snoop = import_module("snoop")
-    return _decorated(work, snoop.Config(out=_Nowhere()).snoop())
+    output = _Nowhere()
+    return _decorated(work, import_module("snoop").Config(out=output).snoop(), lambda: output.taken)
 
 
 @contextlib.contextmanager
@@ -195,36 +209,45 @@ def _birdseye(work: Work) -> Iterator[Ready]:
         address = f"sqlite:///{folder}/birdseye.db"
         os.environ["BIRDSEYE_DB"] = address
         os.environ["OUTDATED_IGNORE"] = "1"
-        with _decorated(work, import_module("birdseye.bird").BirdsEye(address)) as ready:
+        eye = import_module("birdseye.bird").BirdsEye(address)
+
+        def kept() -> int:
+            with contextlib.closing(sqlite3.connect(f"{folder}/birdseye.db")) as database:
+                return int(database.execute("SELECT count(*) FROM call").fetchone()[0])
+
+        with _decorated(work, eye, kept) as ready:
             yield ready
 
 
-def _torchlens(work: Work) -> AbstractContextManager[Ready]:
+@contextlib.contextmanager
+def _torchlens(work: Work) -> Iterator[Ready]:
     import torch
 
     torchlens = import_module("torchlens")
-    ids = torch.zeros((2, 8), dtype=torch.long)
 
     def call() -> object:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return torchlens.trace(work.model, ids, capture=torchlens.options.CaptureOptions(layers_to_save="all"))
+            return torchlens.trace(work.model, work.ids, capture=torchlens.options.CaptureOptions(layers_to_save="all"))
 
-    return always(call)
+    try:
+        with always(call, lambda trace: sum(one.has_saved_activation for one in trace.layer_list)) as ready:
+            yield ready
+    finally:  # else every torch function stays wrapped, and a bare call is none
+        import_module("torchlens.backends.torch.wrappers").unwrap_torch()
 
 
 def _nnsight(work: Work) -> AbstractContextManager[Ready]:
     import torch
 
-    model = import_module("nnsight").NNsight(work.model)
-    ids = torch.zeros((2, 8), dtype=torch.long)
+    model = import_module("nnsight").NNsight(copy.deepcopy(work.model))  # it leaves another `forward` on each module
 
     def call() -> object:
-        with torch.no_grad(), model.trace(ids) as tracer:
+        with torch.no_grad(), model.trace(work.ids) as tracer:
             cache = tracer.cache(include_inputs=True).save()
         return cache
 
-    return always(call)
+    return always(call, lambda cache: len(cache.keys()))
 
 
 PEERS = (
@@ -234,7 +257,13 @@ PEERS = (
     Peer("torch DebugMode", "aten calls as text", _debug_mode),
     Peer("model_addition_debugger", "modules' inputs and outputs, as text and statistics", _addition_debugger),
     Peer("PySnooper", "lines and locals of one attention", _pysnooper, "pysnooper", "PySnooper"),
-    Peer("TorchSnooper", "lines and locals' shapes of one attention", _torchsnooper, "torchsnooper", "TorchSnooper"),
+    Peer(
+        "TorchSnooper",
+        "lines and locals' shapes of one attention",
+        _torchsnooper,
+        "torchsnooper",
+        "TorchSnooper 'setuptools<81'",
+    ),
     Peer("snoop", "lines and locals of one attention", _snoop, "snoop", "snoop"),
     Peer("birdseye", "every expression of one attention, as text", _birdseye, "birdseye", "birdseye"),
     Peer("torchlens", "every torch call, its output kept", _torchlens, "torchlens", "torchlens"),

@@ -49,7 +49,7 @@ def budget_lines(measured: Mapping[str, Measured], failed: Mapping[str, str], ch
     for budget in BUDGETS:
         found = measured.get(budget.key)
         limit = f"±{shown(budget.limit, '%')}" if budget.unit == "%" else f"≤ {_plain(budget.limit, budget.unit)}"
-        if budget.later:
+        if budget.later and budget.key in wanted:
             rows.append((budget.work, limit, f"not yet: {budget.later}", ""))
         elif budget.key in failed:
             rows.append((budget.work, limit, f"failed: {failed[budget.key]}", "not measured"))
@@ -60,7 +60,8 @@ def budget_lines(measured: Mapping[str, Measured], failed: Mapping[str, str], ch
             notes += ["", f"{budget.key}: {budget.work}", *(f"  {line}" for line in found.more)]
         elif budget.key in wanted:
             rows.append((budget.work, limit, "not measured", ""))
-    return [*table(("work", "budget", "measured: median (quartiles)", "verdict"), rows), *notes]
+    head = ("work", "budget", "measured: median (quartiles)", "verdict")
+    return [*table(head, rows), *notes] if rows else []
 
 
 def _plain(limit: float, unit: str) -> str:
@@ -70,7 +71,8 @@ def _plain(limit: float, unit: str) -> str:
 def peer_lines(courses: Mapping[str, Course]) -> list[str]:
     """Ours and theirs in one table, the lightest first, then what is not installed."""
     sees = {peer.name: peer.sees for peer in PEERS}
-    done = sorted((one for one in courses.items() if one[1].cpu), key=lambda one: one[1].ratio().median)
+    ran = (one for one in courses.items() if one[1].cpu and not one[1].failed)
+    done = sorted(ran, key=lambda one: one[1].ratio().median)
     rows = []
     for name, course in done:
         cpu, wall = course.ratio(), spread(course.wall)

@@ -38,9 +38,10 @@ NEW_TOKENS = 16
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One piece of work: `call` does it once. `names` are the methods of the model that it calls."""
+    """One piece of work: `call` does it once, with `ids`. `names` are the methods of the model that it calls."""
 
     model: Any
+    ids: Any
     call: Callable[[], object]
     names: tuple[str, ...] = ("forward",)
 
@@ -53,7 +54,7 @@ def forward(sizes: dict[str, int], batch: int = 2, seq: int = 8) -> Work:
         with torch.no_grad():
             return model(ids)
 
-    return Work(model, call)
+    return Work(model, ids, call)
 
 
 def generate(sizes: dict[str, int], batch: int = 2, seq: int = 8) -> Work:
@@ -66,7 +67,7 @@ def generate(sizes: dict[str, int], batch: int = 2, seq: int = 8) -> Work:
         with torch.no_grad():
             return model.generate(ids, attention_mask=mask, **options)
 
-    return Work(model, call, ("forward", "generate"))
+    return Work(model, ids, call, ("forward", "generate"))
 
 
 def train(sizes: dict[str, int], batch: int = 2, seq: int = 8) -> Work:
@@ -82,7 +83,7 @@ def train(sizes: dict[str, int], batch: int = 2, seq: int = 8) -> Work:
         optimizer.step()
         return loss
 
-    return Work(model, call)
+    return Work(model, ids, call)
 
 
 def _model(sizes: dict[str, int], batch: int, seq: int) -> tuple[Any, Any, Any]:
