@@ -30,6 +30,7 @@ from stillframe.capture.syntax import (
     last_pattern,
     names_of,
     on_line,
+    outer_lambdas,
     place_of,
     plumbing_of,
     put,
@@ -51,16 +52,22 @@ class Planter(ExpressionPlanter):
         tree.body = self._body(tree.body, leading=True)
 
     def definition(self, node: ast.stmt, prefix: str) -> None:
-        """Plant a class's methods or a function."""
+        """Plant a function, a class's methods, or the lambdas of another statement of a class or module."""
         if isinstance(node, ast.ClassDef):
             for statement in node.body:
                 self.definition(statement, f"{prefix}{node.name}.")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self._def(node, prefix)
-        else:
-            for block in blocks_of(node):
+        elif blocks := blocks_of(node):
+            for block in blocks:
                 for statement in block:
                     self.definition(statement, prefix)
+        else:
+            outer = self._scope
+            self._scope = Scope(0, prefix, frozenset(), frozenset())
+            for inner in outer_lambdas(node):
+                self._lambda(inner)
+            self._scope = outer
 
     def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> None:
         outer, names = self._scope, names_of(node)

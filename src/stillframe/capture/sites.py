@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from stillframe.capture.places import PlannedFunction, PlannedSite
 from stillframe.capture.planter import Planter
-from stillframe.capture.syntax import blocks_of, first_line_of
+from stillframe.capture.syntax import blocks_of, first_line_of, outer_lambdas
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A top-level function or a method, the smallest thing that is woven: its qualified name and first line (0: any)."""
+    """A top-level function, method or lambda, the smallest thing that is woven: its qualified name and first line (0: any)."""
 
     qualname: str
     line: int
@@ -80,7 +80,13 @@ def _pruned(
                 kept.append(statement)
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             kept.append(statement)  # the compiler calls methods of imported modules in another way
-        else:
-            for nested in blocks_of(statement):
+        elif blocks := blocks_of(statement):
+            for nested in blocks:
                 kept.extend(_pruned(nested, prefix, chosen, found))
+        else:
+            units = {Unit(f"{prefix}<lambda>", one.lineno) for one in outer_lambdas(statement)}
+            if found is not None:
+                found.extend(sorted(units, key=lambda unit: unit.line))
+            if units and (chosen is None or units & chosen or Unit(f"{prefix}<lambda>", 0) in chosen):
+                kept.append(statement)
     return kept

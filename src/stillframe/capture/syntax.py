@@ -42,6 +42,19 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
     return [block for block in blocks if block]
 
 
+def outer_lambdas(statement: ast.stmt) -> list[ast.Lambda]:
+    """The lambdas in a statement of a module or a class that is no definition, those within others apart."""
+    found: list[ast.Lambda] = []
+    pending: list[ast.AST] = [] if isinstance(statement, ast.Import | ast.ImportFrom) else [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Lambda):
+            found.append(node)
+        else:
+            pending += ast.iter_child_nodes(node)
+    return found
+
+
 def first_line_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """The line `co_firstlineno` gives: that of the first decorator, or of the `def`."""
     return node.decorator_list[0].lineno if node.decorator_list else node.lineno
