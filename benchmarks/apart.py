@@ -43,11 +43,11 @@ def _read(data: Mapping[str, Any]) -> Course:
 
 
 def _run(name: str, repeats: int) -> Course:
+    policy, peer = OURS.get(name), next((peer for peer in PEERS if peer.name == name), None)
+    if policy is None and peer is None:
+        raise ValueError(f"there is no recorder called {name!r}")
     tiny = work.forward(work.TINY)
-    if name in OURS:
-        contender = Ours(name, tiny, OURS[name]).contender()
-    else:
-        contender = next(peer for peer in PEERS if peer.name == name).contender(tiny)
+    contender = Ours(name, tiny, policy).contender() if policy is not None else peer.contender(tiny)
     return Contest(tiny.call, [contender], SECONDS).run(repeats, LIMIT)[name]
 
 
