@@ -155,6 +155,20 @@ def test_deep_recursion_is_no_trouble(recorded: Record) -> None:
     assert len(still.stack("f402").levels) == 402
 
 
+def test_breakpoints_one_after_another_stay_in_order(recorded: Callable[[str], Still]) -> None:
+    still = recorded("""
+        import torch
+        def f():
+            x = torch.ones(2)
+            breakpoint()
+            breakpoint()
+            pass; breakpoint()
+            return x
+        f()
+    """)
+    assert [step.place.line for step in still.path(everything=True).steps if isinstance(step, Stop)] == [5, 6, 7]
+
+
 def test_breakpoints_stand_where_they_were_met(mini_gpt: Still) -> None:
     (stop,) = [step for step in mini_gpt.path().steps if isinstance(step, Stop)]
     assert (stop.place.line, stop.times) == (27, 1)

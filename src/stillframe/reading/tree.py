@@ -188,7 +188,7 @@ class _Builder:
 
     def _sort(self) -> None:
         source, frames = self._source, self._source.frames
-        marks = sorted(source.marks, key=lambda mark: mark.after_event, reverse=True)
+        marks = sorted(source.marks, key=lambda mark: (mark.after_event, mark.id), reverse=True)
         next_mark = marks[-1].after_event if marks else source.event_count
         acts = {site.id: _ACTS.get(site.kind, "") for site in source.sites.values()}
         last_return = self._returns()
