@@ -88,11 +88,17 @@ def without_addresses(text: str) -> str:
 
 
 def outcome_of(call: Callable[[], Any]) -> list[str]:
-    """What a call gives or raises, in words."""
+    """What a call gives or raises, in words.
+
+    Where a variable without a value is read, Python 3.11 tells of another place in plain code once it has run a few times:
+    that of the instruction before, which it has joined with it. There the places are not compared.
+    """
     try:
         result = call()
     except BaseException as error:
         lines = traceback.format_exception(error)
+        if sys.version_info < (3, 12) and "UnboundLocalError" in "".join(lines):
+            lines = []
         return ["raised", *map(without_addresses, [*lines, *_links(error)])]
     return ["gave", without_addresses(repr(result))]
 

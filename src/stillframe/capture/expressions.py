@@ -22,6 +22,7 @@ from stillframe.capture.places import (
     PlannedSite,
 )
 from stillframe.capture.syntax import (
+    COMPREHENSIONS_ARE_INLINED,
     Comprehension,
     Place,
     before,
@@ -44,6 +45,7 @@ _ALWAYS_SEEN = frozenset({"assign", "return", "yield", "operand", "iterate", "co
 JUMPS_STAND_AT_DECIDER = sys.version_info < (3, 12)  # where a truth is asked for: at the `if`, or at its operand
 COMPARED_WITHIN_NOT = sys.version_info >= (3, 13)  # `not a == b` compares where the `not` is: one instruction does both
 USE_STANDS_AT_EXPRESSION = sys.version_info >= (3, 13)  # where `next`, `__enter__` and `__exit__` are called
+LAMBDAS_RETURN_AT_BODY = sys.version_info >= (3, 13)
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -127,10 +129,10 @@ class ExpressionPlanter:
         handler = _EXPRESSIONS.get(type(node))
         return handler(self, node, use, binds) if handler else node
 
-    def _used(self, node: ast.expr, use: str) -> ast.expr:
-        """The same for an expression on which the statement around it calls `iter`, `next`, `__enter__` or `__exit__`."""
+    def _used(self, node: ast.expr, use: str, stands: bool = USE_STANDS_AT_EXPRESSION) -> ast.expr:
+        """The same for an expression whose place what is done with it takes: `iter`, `next`, `__enter__`, adding to a list."""
         planted = self._expr(node, use)
-        if USE_STANDS_AT_EXPRESSION and planted is not node:
+        if stands and planted is not node:
             put(planted, place_of(node))
         return planted
 
@@ -180,7 +182,8 @@ class ExpressionPlanter:
         if not is_bool(original):  # the truth is asked for once, here instead of by the jump
             node = truth_of(node, place)
         seen: ast.expr = call_of(self._marker(VALUE), [number_of(site, first), node], place, first)
-        if JUMPS_STAND_AT_DECIDER and isinstance(original, ast.Compare) and original.lineno != self._first_decider:
+        compared = isinstance(original, ast.Compare) and original.lineno != self._first_decider
+        if JUMPS_STAND_AT_DECIDER and (compared or not self._first_decider):
             seen = ast.Compare(seen, [ast.IsNot()], [ast.Constant(False, **place)], **place)  # for the jump's line
         return seen
 
@@ -331,8 +334,8 @@ class ExpressionPlanter:
         enter = self._enter(node, node.args, line)
         body = self._expr(node.body, "return")
         if enter is not None:
-            place = on_line(line)
-            body = ast.BoolOp(ast.Or(), [enter, body], **place)
+            place = place_of(node.body) if LAMBDAS_RETURN_AT_BODY else on_line(line)
+            body = ast.IfExp(enter, ast.Constant(None, **on_line(line)), body, **place)
         node.body = body
         self._scope = outer
         return node
@@ -351,12 +354,15 @@ class ExpressionPlanter:
         scope.comprehension_names, scope.inner = outer[0] | names, True
         for generator in rest:
             generator.iter = self._used(generator.iter, "argument")
+        decider = self._decider, self._first_decider
+        self._decider, self._first_decider = place_of(node), 0  # what follows a comparison stands where it does
         for generator in node.generators:
-            generator.ifs = [self._decision(test, node) for test in generator.ifs]
+            generator.ifs = [self._test(test) for test in generator.ifs]
+        self._decider, self._first_decider = decider
         if isinstance(node, ast.DictComp):
             node.key, node.value = self._expr(node.key, "argument"), self._expr(node.value, "argument")
         else:
-            node.elt = self._expr(node.elt, "argument")
+            node.elt = self._used(node.elt, "argument", COMPREHENSIONS_ARE_INLINED)
         scope.comprehension_names, scope.inner = outer
 
     def _text(self, node: ast.expr) -> str:

@@ -18,6 +18,7 @@ from stillframe.capture.places import (
 )
 from stillframe.capture.syntax import (
     COMPREHENSIONS_ARE_INLINED,
+    EAGER_COMPREHENSIONS,
     NOWHERE,
     Comprehension,
     Place,
@@ -110,7 +111,7 @@ class Planter(ExpressionPlanter):
         return handler(self, node) if handler else [node]
 
     def _plain_expression(self, node: ast.Expr) -> list[ast.stmt]:
-        if isinstance(node.value, ast.ListComp | ast.SetComp | ast.DictComp):
+        if isinstance(node.value, EAGER_COMPREHENSIONS):
             self._comprehended(node.value)  # nobody gets the value
         elif not isinstance(node.value, ast.Constant):
             node.value = self._expr(node.value, "expression")
@@ -151,6 +152,10 @@ class Planter(ExpressionPlanter):
         """Plant in `a, b = c, d`, of which the compiler makes no tuple: each name gets its value."""
         after: list[ast.stmt] = []
         for index, (to, element) in enumerate(zip(target.elts, value.elts, strict=True)):
+            if COMPREHENSIONS_ARE_INLINED and isinstance(element, EAGER_COMPREHENSIONS) and element is value.elts[-1]:
+                after += self._stored_comprehension(element, to)
+                after += self._target(to)
+                continue
             late = isinstance(element, ast.BoolOp)
             value.elts[index] = self._expr(element, "operand" if late else "assign", "" if late else self._text(to))
             after += self._target(to)
@@ -158,9 +163,11 @@ class Planter(ExpressionPlanter):
                 after += self._bound(to, "assign")
         return after
 
-    def _stored_comprehension(self, value: Comprehension, target: ast.Name) -> list[ast.stmt]:
+    def _stored_comprehension(self, value: Comprehension, target: ast.expr) -> list[ast.stmt]:
         """Plant in `name = [...]`: the compiler stores the result before it lets go of the variables of the comprehension."""
         self._comprehended(value)
+        if not isinstance(target, ast.Name):
+            return []
         site = self._site("value", value, "assign", target.id)
         return [] if site is None else [self._observation(VALUE, site, ast.Name(target.id, ast.Load()))]
 
@@ -272,7 +279,8 @@ class Planter(ExpressionPlanter):
 
     def _assert(self, node: ast.Assert) -> list[ast.stmt]:
         outer = self._decider, self._first_decider
-        self._decider, self._first_decider = place_of(node), node.lineno
+        of_lines = node.lineno != node.test.end_lineno
+        self._decider, self._first_decider = place_of(node), 0 if of_lines else node.lineno
         node.test = self._test(node.test)
         if JUMPS_STAND_AT_DECIDER:  # the error is raised where the last truth was asked for
             put(node, self._decider)

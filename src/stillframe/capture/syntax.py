@@ -23,9 +23,11 @@ class Place(TypedDict):
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+EAGER_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RETURN_STANDS_AT_LAST_STATEMENT = sys.version_info < (3, 12)  # the one at the end of a function that has none
 COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # all but generator expressions
+CALLS_BEGIN_BEFORE_FUNCTION = sys.version_info < (3, 13)  # with an instruction that stands at the function's first line
 NOWHERE: Place = {"lineno": -1, "col_offset": -1, "end_lineno": -1, "end_col_offset": -1}
 
 
@@ -92,10 +94,14 @@ def first_of(node: ast.expr) -> ast.expr:
     """The node that the first instruction of an expression belongs to."""
     while not is_folded(node):
         match node:
+            case ast.Dict(keys=[ast.Constant(), ast.Constant(), *others]) if all(isinstance(key, ast.Constant) for key in others):
+                node = node.values[0]
             case ast.Lambda(args=ast.arguments(defaults=[inner, *_])) | ast.Dict(keys=[ast.expr() as inner, *_]):
                 node = inner
             case ast.List(elts=[ast.Starred(), *_]) | ast.Set(elts=[ast.Starred(), *_]) | ast.Tuple(elts=[ast.Starred(), *_]):
                 return node
+            case ast.Call(func=inner) if CALLS_BEGIN_BEFORE_FUNCTION and not _calls_a_method(node):
+                return inner
             case ast.Call(func=inner) | ast.IfExp(test=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
                 node = inner
             case ast.Compare(left=inner) | ast.Attribute(value=inner) | ast.Subscript(value=inner):
@@ -113,6 +119,12 @@ def first_of(node: ast.expr) -> ast.expr:
     return node
 
 
+def _calls_a_method(node: ast.Call) -> bool:
+    """Whether a call is compiled as that of a method, as far as its form tells."""
+    unpacks = any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords)
+    return isinstance(node.func, ast.Attribute) and not unpacks
+
+
 def is_folded(node: ast.expr) -> bool:
     """Whether an expression is a constant for the compiler too."""
     match node:
@@ -122,10 +134,23 @@ def is_folded(node: ast.expr) -> bool:
             return all(map(is_folded, elements))
         case ast.List(elts=elements) | ast.Set(elts=elements):
             return not elements or len(elements) > 2 and all(map(is_folded, elements))
-        case ast.UnaryOp(operand=inner):
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
             return is_folded(inner)
-        case ast.BinOp(left=left, right=right):
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
             return is_folded(left) and is_folded(right)
+        case _:
+            return _is_number(node)
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression computes with numbers that the text gives."""
+    match node:
+        case ast.Constant(value=int() | float() | complex()):
+            return True
+        case ast.UnaryOp(operand=inner):
+            return _is_number(inner)
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
         case _:
             return False
 

@@ -312,3 +312,11 @@ def negated(a, b, c):
             b.y
         )
     return not a <= b, x, y, [not i == a for i in b]
+
+
+def conditions_in_comprehensions(a, b, t):
+    x = [t.maybe("x") and j for i in a if i == b for j in i.x(b) if i < j if j]
+    try:
+        return {[]: i for i in a if i != b if i or i > b}
+    except TypeError:
+        return {(i, []) for i in a if (i == b if i else b < i < a)}, x

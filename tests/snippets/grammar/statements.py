@@ -495,3 +495,13 @@ def stored_outside(a, b):
     stored = [i for i in a if i]
     later = [i for i in b if i]
     return f(), stored, kept, lambda: later
+
+
+def exchanged_comprehensions(a, b):
+    x, y = b.x, [i.x for i in a if i]
+    x, y = [i for i in a if i], b
+    x, y, z = x, [j for j in b if j], {i for i in a for j in b if j}
+    x, y.k = a, [i for i in b if i]
+    x.k, y = a, [i for i in b if i]
+    x, (y, *z) = a, [i for i in b if i is not a]
+    return x, y, z
