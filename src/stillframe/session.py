@@ -12,7 +12,7 @@ import platform
 import sys
 import types
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,8 +117,23 @@ def record(
     return Session(path, policy, rules, {"command": "record"})
 
 
-def record_target(spec: Spec, path: Path, policy: ValuePolicy, *, scenario: str = "forward", inside: bool = False) -> Outcome:
-    """Build what `spec` says, run it once in a scenario, recorded at `path`. An exception of the model is raised on."""
+def _unheard(error: BaseException) -> None:
+    """Nobody asked to be told of the exception that ends a run."""
+
+
+def record_target(
+    spec: Spec,
+    path: Path,
+    policy: ValuePolicy,
+    *,
+    scenario: str = "forward",
+    inside: bool = False,
+    on_raise: Callable[[BaseException], None] = _unheard,
+) -> Outcome:
+    """Build what `spec` says, run it once in a scenario, recorded at `path`.
+
+    An exception of the model is recorded, told to `on_raise`, and raised on; one that comes before it runs leaves no file.
+    """
     run = scenario_called(scenario)
     built = build(spec)
     inputs = make_inputs(built.tokenizer, spec.batch, spec.seq, spec.texts)
@@ -146,6 +161,7 @@ def record_target(spec: Spec, path: Path, policy: ValuePolicy, *, scenario: str 
     except BaseException as raised:
         error = raised
         engine.raised(raised)
+        on_raise(raised)
         raise
     finally:
         engine.stop(_how_it_ended(error), _late_facts())

@@ -155,6 +155,18 @@ def test_what_cannot_be_built_leaves_no_file(tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("where", "kept"), [("build", False), ("scenario_called", True)])
+def test_it_is_said_that_the_model_raised_only_if_it_did(
+    stillframe: Command, tmp_path: Path, where: str, kept: bool
+) -> None:
+    pytest.importorskip("torch", reason="a model needs torch")
+    fault = "lambda *_: 1 / 0" if where == "build" else "lambda name: lambda *_: 1 / 0"
+    done = stillframe("read", "llama", prelude=f"from stillframe import session\nsession.{where} = {fault}")
+    assert done.returncode == 1
+    assert ("the model raised ZeroDivisionError; all up to it is in llama.still" in done.stderr) == kept
+    assert (tmp_path / "llama.still").exists() == kept
+
+
 def test_read_llama(stillframe: Command, tmp_path: Path) -> None:
     done = stillframe("read", "llama", "--seq", "5", "--text", "What a day")
     assert done.returncode == 0, done.stderr

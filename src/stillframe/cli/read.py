@@ -11,7 +11,6 @@ from pathlib import Path
 
 from stillframe.cli.output import running
 from stillframe.cli.show import show_file
-from stillframe.errors import StillframeError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,13 +44,12 @@ def run(options: argparse.Namespace) -> int:
 
     sizes = {name: size for name, size in (("batch", options.batch), ("seq", options.seq)) if size is not None}
     spec = parse_spec(options.target, texts=options.text, attn=options.attn, seed=options.seed, **sizes)
-    try:
-        outcome = record_target(spec, path, ValuePolicy(keep_bytes=not options.no_values), inside=options.inside)
-    except StillframeError:
-        raise
-    except BaseException as error:
+
+    def on_raise(error: BaseException) -> None:
         print(f"stillframe: the model raised {type(error).__name__}; all up to it is in {path}", file=sys.stderr)
-        raise
+
+    policy = ValuePolicy(keep_bytes=not options.no_values)
+    outcome = record_target(spec, path, policy, inside=options.inside, on_raise=on_raise)
     if outcome.incomplete:
         print(f"stillframe: {path} is incomplete: {outcome.incomplete}", file=sys.stderr)
     return running(lambda: show_file(path, None, None, options.json, False))
