@@ -23,7 +23,7 @@ from stillframe.capture.policy import RECORDING_LIMIT, VALUE_LIMIT, ValuePolicy
 from stillframe.capture.reach import names_in
 from stillframe.capture.scope import ScopeRules
 from stillframe.errors import StillframeError
-from stillframe.recording.writer import StillWriter
+from stillframe.recording.writer import StillWriter, check_writable
 from stillframe.target.build import build
 from stillframe.target.inputs import make_inputs
 from stillframe.target.scenario import scenario_called
@@ -42,7 +42,6 @@ __all__ = [
     "record_target",
 ]
 
-BREAKPOINT_MODES = ("mark", "prompt", "off")
 _VERSIONED = ("stillframe", "torch", "transformers")
 
 
@@ -180,6 +179,7 @@ def record_script(
 ) -> Outcome:
     """Run an unmodified script, or a module as with `python -m`, recorded at `path`; its output and exit code are its own."""
     root = os.getcwd() if module else os.path.dirname(os.path.realpath(find_script(script)))
+    older = _set_aside(path) if module else None  # whether there is such a module is not known before it is run
     engine = Engine(StillWriter(path), policy, ScopeRules(roots=(root,), inside=inside))
     engine.recorder.describe_run(
         _run_facts() | {"command": "run", "target": script, "module": module, "args": list(args), "folder": os.getcwd()}
@@ -191,19 +191,36 @@ def record_script(
         if not isinstance(error, SystemExit):
             engine.raised(error)
 
+    def compile_main(source: bytes, filename: str) -> types.CodeType:
+        if older is not None:
+            older.unlink(missing_ok=True)
+        return engine.compile_main(source, filename)
+
     try:
         engine.start()
         engine.take_breakpoints(breakpoints)
         run = run_module if module else run_script
-        code = run(script, args, engine.compile_main, restore=False, on_raise=on_raise)
+        code = run(script, args, compile_main, restore=False, on_raise=on_raise)
     except StillframeError:
         engine.stop("failed")
         path.unlink(missing_ok=True)
+        if older is not None and older.exists():
+            older.replace(path)
         raise
     finally:
         error = ended[0] if ended else None
         engine.stop(_how_it_ended(error), _late_facts() | {"exit_code": None if error else 0})
     return Outcome(path, code, _why(engine))
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Move an older recording out of the way, to be put back if nothing is run; None if there is none."""
+    check_writable(path)
+    if not path.exists():
+        return None
+    aside = path.with_name(f"{path.name}.{os.getpid()}.older")
+    path.replace(aside)
+    return aside
 
 
 def _why(engine: Engine) -> str:

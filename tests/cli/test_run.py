@@ -156,9 +156,7 @@ def test_what_cannot_be_built_leaves_no_file(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("where", "kept"), [("build", False), ("scenario_called", True)])
-def test_it_is_said_that_the_model_raised_only_if_it_did(
-    stillframe: Command, tmp_path: Path, where: str, kept: bool
-) -> None:
+def test_it_is_said_that_the_model_raised_only_if_it_did(stillframe: Command, tmp_path: Path, where: str, kept: bool) -> None:
     pytest.importorskip("torch", reason="a model needs torch")
     fault = "lambda *_: 1 / 0" if where == "build" else "lambda name: lambda *_: 1 / 0"
     done = stillframe("read", "llama", prelude=f"from stillframe import session\nsession.{where} = {fault}")
@@ -186,3 +184,29 @@ def test_read_without_values(stillframe: Command) -> None:
     (logits,) = [line for line in done.stdout.splitlines() if " logits " in line]
     assert "(2, 7, 259) f32  " in logits
     assert "[" not in logits
+
+
+def test_an_older_recording_outlives_a_module_that_cannot_be_run(stillframe: Command, tmp_path: Path) -> None:
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    (tmp_path / "pack" / "part.py").write_text("print('ran')\n")
+    assert stillframe("run", "-o", "pack.still", "-m", "pack.part").returncode == 0
+    before = (tmp_path / "pack.still").read_bytes()
+    done = stillframe("run", "-o", "pack.still", "-m", "pack")
+    assert done.returncode == 2 and "__main__" in done.stderr
+    assert (tmp_path / "pack.still").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"pack", "pack.still"}
+    assert stillframe("run", "-o", "pack.still", "-m", "pack.part").returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"pack", "pack.still"}
+
+
+def test_stepping_at_the_prompt_stays_out_of_the_observers(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "stops.py").write_text("def f(a):\n    breakpoint()\n    b = a + 1\n    c = b * 2\n    return c\nprint(f(1))\n")
+    command = [sys.executable, "-m", "stillframe", "run", "--breakpoints", "prompt", "stops.py"]
+    asked = "step\nstep\nstep\np c\ncontinue\n"
+    done = subprocess.run(
+        command, cwd=tmp_path, input=asked, capture_output=True, text=True, timeout=120, env=environment, check=True
+    )
+    stops = [line for line in done.stdout.splitlines() if "stops.py(" in line or "observe" in line]
+    assert stops and not any("observe" in line for line in stops)
+    assert "(Pdb) 4\n" in done.stdout and done.stdout.endswith("4\n")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib.util
+import os
+import pdb
 import sys
 import threading
 import time
@@ -130,14 +132,17 @@ class Engine:
 
     def take_breakpoints(self, mode: str) -> None:
         """What `breakpoint()` does from now on: "mark" it, open the usual "prompt", or nothing ("off")."""
-        if mode == "prompt":
-            return
 
-        def hook(*arguments: Any, **options: Any) -> None:
-            if mode == "mark":
-                self.mark(sys._getframe(1))
+        def mark(*arguments: Any, **options: Any) -> None:
+            self.mark(sys._getframe(1))
 
-        self._hooks.take_breakpoints(hook)
+        def nothing(*arguments: Any, **options: Any) -> None:
+            return None
+
+        if mode != "prompt":
+            self._hooks.take_breakpoints(mark if mode == "mark" else nothing)
+        elif sys.breakpointhook is sys.__breakpointhook__ and not os.environ.get("PYTHONBREAKPOINT"):
+            self._hooks.take_breakpoints(_prompt)
 
     def raised(self, error: BaseException) -> None:
         """Keep an exception that leaves the run, with the values in flight. It is the caller's to raise on."""
@@ -219,7 +224,7 @@ class Engine:
                 lines[key] = self.roster.add_textless_line(code.co_filename, function, line, name)
             self.log.events.extend((lines[key], id(frame), self.keeper.of(value)))
 
-        watch = LineWatch(self._guarded(begin), self._guarded(tell), lambda value: getattr(value, "_version", None))
+        watch = LineWatch(self._guarded(begin), self._guarded(tell), _version_of)
         means = watch.watch(codes)
         self._hooks.add(watch.stop)
         how = f"watched by {means}, line by line" if means else "not watched, since somebody else is tracing"
@@ -347,6 +352,19 @@ class Engine:
             }
             rows.append(Module(inner, number, path, type(part).__qualname__, part.training, own))
         self.recorder.add_modules(rows)
+
+
+def _prompt(*arguments: Any, **options: Any) -> None:
+    """What Python's own breakpoint() opens, but its `step` does not step into the observers."""
+    pdb.Pdb(skip=["stillframe.*"]).set_trace(sys._getframe(1))
+
+
+def _version_of(value: Any) -> int | None:
+    """How often a tensor was written to, where that is counted, asked of nothing that may have ideas of its own."""
+    torch = sys.modules.get("torch")
+    if torch is None or type(value) not in (torch.Tensor, torch.nn.Parameter) or value.is_inference():
+        return None
+    return int(value._version)
 
 
 def refuse_second() -> None:

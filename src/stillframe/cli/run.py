@@ -64,9 +64,10 @@ def run(options: argparse.Namespace) -> int:
         breakpoints=options.breakpoints,
         inside=options.inside,
     )
-    why = f" It is incomplete: {outcome.incomplete}" if outcome.incomplete else ""
     look = shlex.join(["stillframe", "show", given])
-    print(f"stillframe: recorded in {given}; look at it with: {look}{why}", file=sys.stderr)
+    print(f"stillframe: recorded in {given}; look at it with: {look}", file=sys.stderr)
+    if outcome.incomplete:
+        print(f"stillframe: {given} is incomplete: {outcome.incomplete}", file=sys.stderr)
     if isinstance(outcome.exit_code, Interrupted):  # whoever waits for the process must see that
         _die_of_interrupt()
     return int(outcome.exit_code)

@@ -90,7 +90,7 @@ def _check_header(path: Path) -> None:
     try:
         header = read_header(path)
     except (OSError, ValueError) as error:
-        found = f"It cannot be looked at: {error}."
+        found = f"It cannot be looked at: {getattr(error, 'strerror', None) or error}."
         raise RecordingError("recording-unreadable", asked, found, "Check its name and permissions.") from error
     if header.kind == "missing":
         raise RecordingError("recording-missing", asked, "There is no such file.", _nearby(path))

@@ -54,7 +54,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         kind = read_header(path).kind
     except (OSError, ValueError) as error:
-        found = f"What is there cannot be looked at: {error}."
+        found = f"What is there cannot be looked at: {getattr(error, 'strerror', None) or error}."
         raise RecordingError("recording-not-permitted", asked, found, "Name another file.") from error
     if not os.access(folder, os.W_OK | os.X_OK) or (kind != "missing" and not os.access(path, os.W_OK)):
         found = f"You may not write in {folder}." if kind == "missing" else "You may not change the file there."
@@ -188,11 +188,12 @@ class StillWriter:
         if isinstance(error, RecordingError):
             return error
         asked = f"The recording was to be written to {self.path}."
+        kept = " What was written before is kept." if self._connection is not None else ""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
-            found = f"{what}: the disk is full. What was written before is kept."
+            found = f"{what}: the disk is full.{kept}"
             return RecordingError("recording-disk-full", asked, found, "Free some space, or name another disk's file.")
-        found = f"{what}: {error}. What was written before is kept."
+        found = f"{what}: {error}.{kept}"
         todo = "Look at the disk and its permissions; if the fault is in the batch, report it as a bug of stillframe."
         return RecordingError("recording-write-failed", asked, found, todo)
 

@@ -243,7 +243,7 @@ def _read(path: str, full: str) -> bytes:
 
 def _no_such_file(path: str) -> UsageError:
     folder = Path(path).parent
-    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    names = [entry.name for entry in folder.iterdir() if entry.suffix != ".still"] if folder.is_dir() else []
     if not folder.is_dir():
         found, todo = f"There is no folder {str(folder)!r}.", "Check the path, and the folder you are in."
     elif nearest := nearest_names(Path(path).name, names):
