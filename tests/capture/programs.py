@@ -159,7 +159,16 @@ class Writer:
         name = self.choose.choice(["x", "y", "z"])
         other = self.choose.choice(["x", "y", "z"])
         return self.choose.choice(
-            [name, name, name, f"{name}.k", f"{name}[{self.expression(1)}]", f"a[{other}:]", f"{name}, {other}", f"a.k[{other}]"]
+            [
+                name,
+                name,
+                name,
+                f"{name}.k",
+                f"{name}[{self.expression(1)}]",
+                f"a[{other}:]",
+                f"{name}, {other}",
+                f"a.k[{other}]",
+            ]
             + [f"{name}, *{other}", f"({name}, a.k), {other}"]
         )
 
@@ -186,9 +195,20 @@ class Writer:
         return [self.expression(3)]
 
     def _leave(self, depth: int) -> list[str]:
-        ways = ["pass", f"assert {self.expression(2)}, {self.expression(1)}", "del x", "del y.k", f"del z[{self.expression(1)}]"]
+        ways = [
+            "pass",
+            f"assert {self.expression(2)}, {self.expression(1)}",
+            "del x",
+            "del y.k",
+            f"del z[{self.expression(1)}]",
+        ]
         if self.choose.random() < 0.4:
-            ways += [f"return {self.expression(2)}", "return", f"raise g({self.expression(1)}) from {self.expression(1)}", "raise"]
+            ways += [
+                f"return {self.expression(2)}",
+                "return",
+                f"raise g({self.expression(1)}) from {self.expression(1)}",
+                "raise",
+            ]
         if self.loops:
             ways += ["break", "continue"]
         return [self.choose.choice(ways)]
@@ -228,7 +248,9 @@ class Writer:
         return lines
 
     def _with(self, depth: int) -> list[str]:
-        items = [f"{self.expression(2)}{self.choose.choice(['', ' as x', ' as (y, z)'])}" for _ in range(self.choose.choice([1, 2]))]
+        items = [
+            f"{self.expression(2)}{self.choose.choice(['', ' as x', ' as (y, z)'])}" for _ in range(self.choose.choice([1, 2]))
+        ]
         return self._block(f"with {', '.join(items)}:", depth)
 
     def _def(self, depth: int) -> list[str]:
@@ -254,8 +276,8 @@ class Writer:
         return "\n".join(["def f(a, b, c, t):", *("    " + line for line in lines)]) + "\n"
 
 
-def laid_out(source: str, choose: random.Random) -> str:
-    """The same program with line breaks and remarks between tokens in brackets."""
+def laid_out(source: str, choose: random.Random, wildly: bool) -> str:
+    """The same program with line breaks and remarks in brackets: where people put them, or `wildly` between any two tokens."""
     depth = 0
     out: list[str] = []
     end = (1, 0)
@@ -275,15 +297,16 @@ def laid_out(source: str, choose: random.Random) -> str:
         elif token.string in (")", "]", "}"):
             depth -= 1
         out.append(token.string)
-        if depth > 0 and not in_text and name != "FSTRING_END" and choose.random() < 0.25:
+        place = wildly or token.string in ("(", "[", "{", ",")
+        if depth > 0 and place and not in_text and name != "FSTRING_END" and choose.random() < 0.25:
             out.append(choose.choice(["\n", "\n    ", "\n        ", "  # so\n  "]))
         end = token.end
     return "".join(out)
 
 
 @st.composite
-def functions(draw: st.DrawFn) -> str:
-    """The text of a function `f(a, b, c, t)`."""
+def functions(draw: st.DrawFn, wildly: bool) -> str:
+    """The text of a function `f(a, b, c, t)`; more than half are laid out anew."""
     choose = random.Random(draw(st.integers(0, 2**40)))
     source = Writer(choose).function()
-    return laid_out(source, choose) if choose.random() < 0.6 else source
+    return laid_out(source, choose, wildly) if choose.random() < 0.6 else source

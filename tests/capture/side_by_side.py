@@ -205,36 +205,25 @@ def run_case(function: Callable[..., Any], kit: Any) -> list[str]:
 
 
 class LinesOf:
-    """Drops the line events that a fault of the interpreter gives or withholds, in plain code as well as in woven code.
+    """Drops, in Python 3.12 and 3.13, an event for the very line that the frame's last line event was for.
 
-    The line of an event is remembered for each frame. What is dropped is an event for the very line that the frame's last
-    event was for, and only
-
-    - in Python 3.12, where it is given or not according to whether the last thing done before a join was a call:
-      `x = a or b` gives one event and `x = a or f(b)` two, in plain code;
-    - in Python 3.13, first thing after a `yield`: where `x = a or (yield)` joins, the event comes if nothing is between the
-      yield and the join.
+    Those interpreters give it or withhold it, where ways join, by what was done last and by how long the code is, in plain
+    code too: with 3.12, `x = a or b` gives one event and `x = a or f(b)` two; with 3.13, `x = a or (yield)` gives one more
+    than `x = a or f((yield))`, and a handler on the line of its `with` may give one in long code and not in short code.
     """
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[types.CodeType, int]] = {}
-        self._resumed: set[int] = set()
 
-    def begins(self, frame: types.FrameType, resumed: bool) -> None:
-        if resumed:
-            self._resumed.add(id(frame))
-        else:
-            self._last.pop(id(frame), None)
-            self._resumed.discard(id(frame))
+    def begins(self, frame: types.FrameType) -> None:
+        """A frame is new."""
+        self._last.pop(id(frame), None)
 
     def counts(self, frame: types.FrameType, line: int) -> bool:
+        """Whether the event for a line is to be told."""
         same = self._last.get(id(frame)) == (frame.f_code, line)
-        resumed = id(frame) in self._resumed
-        self._resumed.discard(id(frame))
         self._last[id(frame)] = (frame.f_code, line)
-        if sys.version_info[:2] == (3, 12):
-            return not same
-        return not (same and resumed and sys.version_info[:2] == (3, 13))
+        return not same or not (3, 12) <= sys.version_info < (3, 14)
 
 
 @functools.cache
@@ -270,8 +259,8 @@ def traced(path: str, call: Callable[[], Any]) -> list[str]:
     lines = LinesOf()
 
     def tell(frame: types.FrameType, event: str, argument: Any) -> None:
-        if event == "call":
-            lines.begins(frame, frame.f_lasti > beginning_of(frame.f_code))
+        if event == "call" and frame.f_lasti <= beginning_of(frame.f_code):
+            lines.begins(frame)
         if event == "line" and not lines.counts(frame, frame.f_lineno):
             return
         what = argument[0].__name__ if event == "exception" else shown(argument) if event == "return" else ""
@@ -310,8 +299,8 @@ def monitored(path: str, call: Callable[[], Any]) -> list[str]:
             if code.co_filename != path:
                 return None
             frame = sys._getframe(1)
-            if name in ("PY_START", "PY_RESUME", "PY_THROW"):
-                lines.begins(frame, name != "PY_START")
+            if name == "PY_START":
+                lines.begins(frame)
             if name == "LINE" and not lines.counts(frame, place):
                 return None
             where = f"line {place}" if name == "LINE" else ""

@@ -20,7 +20,19 @@ from capture.side_by_side import module_from, run_case, traced, woven  # noqa: E
 from capture.spies import Kit  # noqa: E402
 
 PATH = "<made up>"
-BEGINNING = "from capture.spies import Boom\n\n\ndef g(*given, **named):\n    return Boom(len(given), *named)\n\n\ndef n(thing):\n    return type(thing).__name__\n\n\n"
+BEGINNING = """\
+from capture.spies import Boom
+
+
+def g(*given, **named):
+    return Boom(len(given), *named)
+
+
+def n(thing):
+    return type(thing).__name__
+
+
+"""
 
 many = settings(
     max_examples=300, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False
@@ -50,7 +62,7 @@ def same(source: str, run: Callable[[types.ModuleType], list[str]]) -> None:
     assert not differences, "\n".join([source, *differences[:60]])
 
 
-@given(functions())
+@given(functions(wildly=True))
 @many
 def test_same_results_exceptions_effects_and_lifetimes(source):
     def run(module):
@@ -59,10 +71,14 @@ def test_same_results_exceptions_effects_and_lifetimes(source):
     same(source, run)
 
 
-@given(functions().filter(lambda source: "'%s'" not in source))
+@given(functions(wildly=False).filter(lambda source: "'%s'" not in source))
 @many
 def test_same_events_under_a_trace_function(source):
-    """Not where a text is formatted by `%` over several lines: the compiler makes something else of it if it can."""
+    """Lines broken after brackets and commas only, and no text formatted by `%`, of which the compiler makes something else.
+
+    Broken anywhere, one function in a thousand gives another line event: the compiler leaves out, or joins, what stood on a
+    line of its own. Results, exceptions and carets are the same there too (the test above).
+    """
 
     def run(module):
         return [line for seed in range(3) for line in traced(PATH, lambda seed=seed: run_case(module.f, Kit(seed)))]

@@ -28,7 +28,8 @@ from stillframe.capture.syntax import (
     before,
     first_line,
     is_bool,
-    is_plain_comparison,
+    is_merged_with_not,
+    last_line,
     lines_of,
     module_definitions,
     names_of,
@@ -43,7 +44,6 @@ from stillframe.capture.syntax import (
 
 _ALWAYS_SEEN = frozenset({"assign", "return", "yield", "operand", "iterate", "context", "match"})
 JUMPS_STAND_AT_DECIDER = sys.version_info < (3, 12)  # where a truth is asked for: at the `if`, or at its operand
-COMPARED_WITHIN_NOT = sys.version_info >= (3, 13)  # `not a == b` compares where the `not` is: one instruction does both
 USE_STANDS_AT_EXPRESSION = sys.version_info >= (3, 13)  # where `next`, `__enter__` and `__exit__` are called
 LAMBDAS_RETURN_AT_BODY = sys.version_info >= (3, 13)
 _BUILTINS = frozenset(dir(builtins))
@@ -251,7 +251,7 @@ class ExpressionPlanter:
         if isinstance(node.operand, ast.Constant):
             return self._value(node, use, binds) if use in ("assign", "return") else node
         operand = node.operand
-        if not (COMPARED_WITHIN_NOT and isinstance(node.op, ast.Not) and is_plain_comparison(operand)):
+        if not (isinstance(node.op, ast.Not) and is_merged_with_not(operand)):
             node.operand = self._expr(operand, "argument")
             return self._value(node, use, binds)
         if operand.lineno != node.lineno:
@@ -259,7 +259,8 @@ class ExpressionPlanter:
             return self._value(node, use, binds)
         node.operand = self._expr(operand, "argument")
         planted = self._value(node, use, binds)
-        put(operand, place_of(node))
+        if not is_bool(operand):
+            put(operand, place_of(node))
         return planted
 
     def _compare(self, node: ast.Compare, use: str, binds: str) -> ast.expr:
@@ -360,10 +361,24 @@ class ExpressionPlanter:
             generator.ifs = [self._test(test) for test in generator.ifs]
         self._decider, self._first_decider = decider
         if isinstance(node, ast.DictComp):
-            node.key, node.value = self._expr(node.key, "argument"), self._expr(node.value, "argument")
+            self._entry(node)
         else:
             node.elt = self._used(node.elt, "argument", COMPREHENSIONS_ARE_INLINED)
         scope.comprehension_names, scope.inner = outer
+
+    def _entry(self, node: ast.DictComp) -> None:
+        """Plant in the key and the value of a comprehension, whose places together are that of what adds them to the dict."""
+        key, value = node.key, node.value
+        if not COMPREHENSIONS_ARE_INLINED:
+            node.key, node.value = self._expr(key, "argument"), self._expr(value, "argument")
+            return
+        if last_line(key) == key.lineno:  # else the observer's call would be a line event before the value's
+            node.key = self._used(key, "argument", True)
+        whole = place_of(key)
+        whole["end_lineno"], whole["end_col_offset"] = place_of(value)["end_lineno"], place_of(value)["end_col_offset"]
+        node.value = self._expr(value, "argument")
+        if node.value is not value:
+            put(node.value, whole)
 
     def _text(self, node: ast.expr) -> str:
         """The source text of a node, on one line."""

@@ -94,7 +94,9 @@ def first_of(node: ast.expr) -> ast.expr:
     """The node that the first instruction of an expression belongs to."""
     while not is_folded(node):
         match node:
-            case ast.Dict(keys=[ast.Constant(), ast.Constant(), *others]) if all(isinstance(key, ast.Constant) for key in others):
+            case ast.Dict(keys=[ast.Constant(), ast.Constant(), *others]) if all(
+                isinstance(key, ast.Constant) for key in others
+            ):
                 node = node.values[0]
             case ast.Lambda(args=ast.arguments(defaults=[inner, *_])) | ast.Dict(keys=[ast.expr() as inner, *_]):
                 node = inner
@@ -162,7 +164,7 @@ def first_line(node: ast.expr) -> int:
 
 def last_line(node: ast.expr) -> int:
     """The line of the last instruction an expression compiles to."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if isinstance(node, ast.Call) and _calls_a_method(node):
         node = node.func
     if isinstance(node, ast.Attribute):
         return node.end_lineno or node.lineno
@@ -209,8 +211,11 @@ def first_statement_line(node: ast.stmt) -> int:
             return first_line(inner)
         case ast.With(items=[item, *_]) | ast.AsyncWith(items=[item, *_]):
             return first_line(item.context_expr)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return first_line_of(node)
+        case ast.FunctionDef(decorator_list=[inner, *_]) | ast.AsyncFunctionDef(decorator_list=[inner, *_]):
+            return first_line(inner)
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
+            defaults = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one is not None]
+            return node.lineno if all(map(is_folded, arguments.defaults)) else first_line(defaults[0])
         case ast.ClassDef(decorator_list=[inner, *_]) | ast.Delete(targets=[inner, *_]):
             return first_line(inner)
         case _:
@@ -222,9 +227,9 @@ def is_bool(node: ast.expr) -> bool:
     return isinstance(node, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
 
 
-def is_plain_comparison(node: ast.expr) -> TypeGuard[ast.Compare]:
-    """Whether an expression compares two things by a method of theirs."""
-    return isinstance(node, ast.Compare) and len(node.ops) == 1 and not is_bool(node)
+def is_merged_with_not(node: ast.expr) -> TypeGuard[ast.Compare]:
+    """Whether `not node` is one comparison for the compiler: `not a in b`, and since Python 3.13 `not a == b`."""
+    return isinstance(node, ast.Compare) and len(node.ops) == 1 and (is_bool(node) or sys.version_info >= (3, 13))
 
 
 def is_exchange(target: ast.Tuple | ast.List, value: ast.Tuple) -> bool:

@@ -736,3 +736,43 @@ async def used_asynchronously_of_lines(a, b):
             a
         )
     ]
+
+
+def unhashable_of_lines(a, b):
+    try:
+        return {
+            [
+                i
+            ]:
+                i.x(
+                    b
+                )
+            for i in a
+        }
+    except TypeError:
+        pass
+    try:
+        return {
+            a.x(
+                []
+            ).y: (
+                i
+                or b
+            )
+            for i in a if i
+        }, {
+            a.z.y:
+                i.y
+                .z
+            for i in a
+        }
+    finally:
+        return not (
+            a
+            in b
+        ), {
+            [
+                i.x
+            ]
+            for i in a
+        }
