@@ -14,6 +14,7 @@ import gc
 import inspect
 import marshal
 import operator
+import sys
 import types
 import warnings
 import weakref
@@ -40,6 +41,8 @@ from stillframe.capture.sites import Unit, plant, prune
 _COMPREHENSION_CODE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 _FUTURE = functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
+
+_FROZEN_BY_PYTHON = 1000  # more objects than an interpreter freezes before it runs anything
 
 CodeKey = tuple[types.CodeType, str, bytes]
 
@@ -274,6 +277,22 @@ class Loom:
 
 
 def functions_alive() -> list[types.FunctionType]:
-    """Every Python function the garbage collector knows of."""
+    """Every Python function the garbage collector knows of, those that `gc.freeze` hides from it too."""
     kind = types.FunctionType
-    return [thing for thing in gc.get_objects() if type(thing) is kind]
+    found = [thing for thing in gc.get_objects() if type(thing) is kind]
+    if gc.get_freeze_count() > _FROZEN_BY_PYTHON:
+        known = set(map(id, found))
+        found += [thing for thing in _reachable() if type(thing) is kind and id(thing) not in known]
+    return found
+
+
+def _reachable() -> Iterator[Any]:
+    """Every object that modules and running frames lead to."""
+    pending: list[Any] = [*sys.modules.values(), *sys._current_frames().values()]
+    met: set[int] = set()
+    while pending:
+        fresh = [thing for thing in pending if gc.is_tracked(thing) and id(thing) not in met]
+        fresh = list({id(thing): thing for thing in fresh}.values())
+        met.update(map(id, fresh))
+        yield from fresh
+        pending = gc.get_referents(*fresh)
