@@ -23,6 +23,7 @@ from stillframe.capture.weave import WovenFile, weave_source
 
 _OWN = (places, expressions, planter, sites, syntax, weave)
 _fingerprint: list[str] = []
+_DIGEST = hashlib.sha256().digest_size
 
 
 def cache_folder() -> Path:
@@ -59,7 +60,10 @@ def _name(source: str, path: str, chosen: list[tuple[str, int]] | None) -> str:
 
 def _load(entry: Path, path: str) -> WovenFile | None:
     try:
-        functions, planned, plain, marked = marshal.loads(entry.read_bytes())
+        kept = entry.read_bytes()
+        if hashlib.sha256(kept[_DIGEST:]).digest() != kept[:_DIGEST]:
+            return None  # half written, or damaged: reading such data as code is not safe
+        functions, planned, plain, marked = marshal.loads(kept[_DIGEST:])
         return WovenFile(
             path,
             tuple(PlannedFunction(*one) for one in functions),
@@ -77,7 +81,7 @@ def _store(entry: Path, woven: WovenFile) -> None:
     try:
         entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=entry.parent, delete=False) as file:
-            file.write(data)
+            file.write(hashlib.sha256(data).digest() + data)
         os.replace(file.name, entry)
     except OSError:
         return  # a cache that cannot be written costs time, nothing else
