@@ -42,5 +42,6 @@ def test_every_function_of_every_model_file_is_woven_and_restored(capsys):
         loom.restore_swapped()
         assert all(function.__code__ is code for function, code in made)
     with capsys.disabled():
-        print(f"\n{len(files)} model files: {functions:,} functions with {sites:,} sites woven and restored, {len(refused)} refused")
+        told = f"{functions:,} functions with {sites:,} sites woven and restored, {len(refused)} refused"
+        print(f"\n{len(files)} model files: {told}")
     assert refused == []

@@ -6,6 +6,7 @@ depends on the text, on the interpreter and on this version of the weaver.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import importlib.util
@@ -78,10 +79,12 @@ def _load(entry: Path, path: str) -> WovenFile | None:
 def _store(entry: Path, woven: WovenFile) -> None:
     rows = [[dataclasses.astuple(one) for one in group] for group in (woven.functions, woven.sites)]
     data = marshal.dumps((*rows, woven.plain, woven.marked))
-    try:
+    with contextlib.suppress(OSError):  # a cache that cannot be written costs time, nothing else
         entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=entry.parent, delete=False) as file:
-            file.write(hashlib.sha256(data).digest() + data)
-        os.replace(file.name, entry)
-    except OSError:
-        return  # a cache that cannot be written costs time, nothing else
+            try:
+                file.write(hashlib.sha256(data).digest() + data)
+                file.close()
+                os.replace(file.name, entry)
+            except OSError:
+                os.unlink(file.name)

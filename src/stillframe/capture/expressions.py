@@ -86,8 +86,8 @@ class ExpressionPlanter:
         site = self._site("enter", node, "")
         if site is None:
             return None
-        for parameter in parameters:
-            self._site("param", parameter, "", parameter.arg)
+        for parameter in parameters:  # watched with the call: their sites are counted from its own
+            self._add(self._planned("param", parameter, "", parameter.arg))
         place = on_line(line)
         names = [ast.Name(parameter.arg, ast.Load(), **place) for parameter in parameters]
         marker = METHOD if parameters and self._is_method(node) else ENTER
@@ -102,8 +102,16 @@ class ExpressionPlanter:
         return bool(owner) and not owner.endswith("<locals>") and not static
 
     def _site(self, kind: str, node: ast.AST, use: str, binds: str = "") -> int | None:
+        site = self._planned(kind, node, use, binds)
+        return None if self._watch is not None and not self._watch(site) else self._add(site)
+
+    def _add(self, site: PlannedSite) -> int:
+        self.sites.append(site)
+        return len(self.sites) - 1
+
+    def _planned(self, kind: str, node: ast.AST, use: str, binds: str) -> PlannedSite:
         line = getattr(node, "lineno", 1)
-        site = PlannedSite(
+        return PlannedSite(
             self._scope.function,
             kind,
             type(node).__name__,
@@ -114,10 +122,6 @@ class ExpressionPlanter:
             getattr(node, "end_col_offset", 0),
             binds,
         )
-        if self._watch is not None and not self._watch(site):
-            return None
-        self.sites.append(site)
-        return len(self.sites) - 1
 
     def _marker(self, marker: str) -> str:
         return INNER if self._scope.inner else marker

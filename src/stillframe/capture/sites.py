@@ -44,7 +44,7 @@ def plant(
 ) -> Planted:
     """Plant observers in every function of `tree`, in place, and in the module's own statements if `module_body`.
 
-    `watch` may decline single sites: those are left as they are in the source.
+    `watch` may decline single sites: those are left as they are in the source. A call's arguments go with the call.
     """
     planter = Planter(tree, source, watch)
     if module_body:
