@@ -369,15 +369,29 @@ def summary(tensor: torch.Tensor) -> dict[str, Any]:
         low, high = (one.item() for one in torch.aminmax(kept)) if kept.numel() else (math.nan, math.nan)
         number = finite
     zero = number.numel() - int(torch.count_nonzero(number))
-    mean = std = math.nan
-    if number.numel():
-        wide = torch.float64 if number.device.type != "mps" else torch.float32
-        mean = float(number.sum(dtype=wide)) / number.numel()
-        floats = number if number.dtype.is_floating_point else number.double()
-        square = float(torch.linalg.vector_norm(floats, dtype=wide)) ** 2 / number.numel()
-        std = math.sqrt(max(0.0, square - mean * mean))
+    mean, std = _moments(number) if number.numel() else (math.nan, math.nan)
     counts = {"nan": nan, "posinf": posinf, "neginf": neginf, "zero": zero}
     return about | counts | {"min": _spelled(low), "max": _spelled(high), "mean": _spelled(mean), "std": _spelled(std)}
+
+
+def _moments(number: torch.Tensor) -> tuple[float, float]:
+    """Mean and population standard deviation of finite elements, to six digits or better.
+
+    Row by row in the tensor's own precision where that is enough: in double it takes ten times as long.
+    """
+    plain = number.float() if number.dtype in (torch.float16, torch.bfloat16) else number
+    wide = torch.float64 if number.device.type != "mps" else torch.float32
+    floats = plain if plain.dtype.is_floating_point else plain.to(wide)
+    count = floats.numel()
+    mean = float(floats.sum()) / count
+    square = math.nan
+    if floats.dim() > 1:
+        square = float(torch.linalg.vector_norm(floats, dim=-1).to(wide).square().sum()) / count
+    variance = square - mean * mean
+    if not (math.isfinite(variance) and variance > 0.1 * square):  # too many digits in common, or it overflowed
+        mean = float(floats.sum(dtype=wide)) / count
+        variance = float(torch.linalg.vector_norm(floats.to(wide) - mean)) ** 2 / count
+    return mean, math.sqrt(variance)
 
 
 def _steps(shape: torch.Size) -> list[int]:
