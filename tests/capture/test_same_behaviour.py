@@ -16,11 +16,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from capture.side_by_side import SNIPPETS, Seen, codes_in, module_from, monitored, run_case, traced, woven  # noqa: E402
 from capture.spies import Kit  # noqa: E402
+from stillframe.capture import weave  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def little_garbage():
-    """Cycles are collected at the end of a run and at no other time, and looking for them is quick."""
+def little_garbage(monkeypatch):
+    """Cycles are collected at the end of a run and at no other time, and looking for them is quick.
+
+    So is looking for functions: those that are woven here are made after everything else was frozen.
+    """
+    monkeypatch.setattr(weave, "_FROZEN_BY_PYTHON", sys.maxsize)
     gc.disable()
     gc.freeze()
     yield

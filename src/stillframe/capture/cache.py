@@ -7,7 +7,6 @@ depends on the text, on the interpreter and on this version of the weaver.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import importlib.util
 import marshal
@@ -20,7 +19,7 @@ from pathlib import Path
 from stillframe.capture import expressions, places, planter, sites, syntax, weave
 from stillframe.capture.places import PlannedFunction, PlannedSite
 from stillframe.capture.sites import Unit
-from stillframe.capture.weave import WovenFile, weave_source
+from stillframe.capture.weave import WovenFile, collector_at_rest, weave_source
 
 _OWN = (places, expressions, planter, sites, syntax, weave)
 _fingerprint: list[str] = []
@@ -64,20 +63,16 @@ def _load(entry: Path, path: str) -> WovenFile | None:
         kept = entry.read_bytes()
         if hashlib.sha256(kept[_DIGEST:]).digest() != kept[:_DIGEST]:
             return None  # half written, or damaged: reading such data as code is not safe
-        functions, planned, plain, marked = marshal.loads(kept[_DIGEST:])
-        return WovenFile(
-            path,
-            tuple(PlannedFunction(*one) for one in functions),
-            tuple(PlannedSite(*one) for one in planned),
-            plain,
-            marked,
-        )
+        with collector_at_rest():
+            functions, planned, plain, marked = marshal.loads(kept[_DIGEST:])
+            named = tuple(map(PlannedFunction._make, functions)), tuple(map(PlannedSite._make, planned))
+        return WovenFile(path, *named, plain, marked)
     except (OSError, ValueError, EOFError, TypeError):
         return None
 
 
 def _store(entry: Path, woven: WovenFile) -> None:
-    rows = [[dataclasses.astuple(one) for one in group] for group in (woven.functions, woven.sites)]
+    rows = [[tuple(one) for one in group] for group in (woven.functions, woven.sites)]
     data = marshal.dumps((*rows, woven.plain, woven.marked))
     with contextlib.suppress(OSError):  # a cache that cannot be written costs time, nothing else
         entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -23,12 +23,14 @@ from stillframe.capture.places import (
 )
 from stillframe.capture.syntax import (
     COMPREHENSIONS_ARE_INLINED,
+    NOWHERE,
     Comprehension,
     Place,
-    before,
     first_line,
+    first_of,
     is_bool,
     is_merged_with_not,
+    is_template,
     last_line,
     lines_of,
     module_definitions,
@@ -123,6 +125,14 @@ class ExpressionPlanter:
             binds,
         )
 
+    def _before(self, node: ast.expr) -> Place:
+        """Where what comes before an expression's first instruction stands: with that, or nowhere if that is not known."""
+        if node.lineno != node.end_lineno:
+            lines = self._lines[node.lineno - 1 : node.end_lineno]
+            if any("%" in line for line in lines) and any(map(is_template, ast.walk(node))):
+                return NOWHERE
+        return place_of(first_of(node))
+
     def _marker(self, marker: str) -> str:
         return INNER if self._scope.inner else marker
 
@@ -145,7 +155,7 @@ class ExpressionPlanter:
         return node if site is None else self._wrapped(site, node, original or node)
 
     def _wrapped(self, site: int, node: ast.expr, original: ast.expr) -> ast.expr:
-        first = before(node)
+        first = self._before(node)
         outer = place_of(original) if original.lineno == original.end_lineno else plumbing_of(original)
         held = isinstance(node, ast.Attribute) or isinstance(node, ast.Name) and node.id not in self._scope.local_names
         return call_of(self._marker(HELD if held else VALUE), [number_of(site, first), node], outer, first)
@@ -173,7 +183,7 @@ class ExpressionPlanter:
             return node
         if isinstance(node, ast.Constant) or isinstance(node, ast.Name) and node.id == "__debug__":
             return node
-        original, first = node, before(node)
+        original, first = node, self._before(node)
         if isinstance(node, ast.Compare):
             self._operands(node)
             self._decider = place_of(node)  # as the compiler has it, for the operands after this one too

@@ -5,7 +5,7 @@ A leaf of capture: it knows no other module of the tool.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 VALUE = "\0stillframe:value"  # (site, value) -> value
 INNER = "\0stillframe:inner"  # the same within a comprehension or generator expression, which may have a frame of its own
@@ -19,8 +19,7 @@ MARK = "\0stillframe:mark"  # (site) -> None
 SITE = "\0stillframe#"  # followed by the site's number within the file
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedSite:
+class PlannedSite(NamedTuple):
     """A place in a file before the file has a number: `function` indexes `Planted.functions`; the rest as in records.Site."""
 
     function: int
@@ -34,8 +33,7 @@ class PlannedSite:
     binds: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedFunction:
+class PlannedFunction(NamedTuple):
     """A function whose sites are planted. `line` is that of its first decorator, as in `co_firstlineno`."""
 
     qualname: str

@@ -53,7 +53,7 @@ def outer_lambdas(statement: ast.stmt) -> list[ast.Lambda]:
         if isinstance(node, ast.Lambda):
             found.append(node)
         else:
-            pending += ast.iter_child_nodes(node)
+            pending += children_of(node)
     return found
 
 
@@ -171,14 +171,7 @@ def last_line(node: ast.expr) -> int:
     return node.lineno
 
 
-def before(node: ast.expr) -> Place:
-    """Where what comes before an expression's first instruction stands: with that, or nowhere if that is not known."""
-    if node.lineno != node.end_lineno and any(map(_is_template, ast.walk(node))):
-        return NOWHERE
-    return place_of(first_of(node))
-
-
-def _is_template(node: ast.AST) -> bool:
+def is_template(node: ast.AST) -> bool:
     """Whether a text is formatted by `%`, which the compiler may turn into an f-string."""
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
 
@@ -302,38 +295,59 @@ def names_of(function: Function | ast.Module) -> tuple[frozenset[str], frozenset
     pending: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
     while pending:
         node, hidden = pending.pop()
-        if isinstance(node, ast.Name):
+        kind = type(node)
+        if kind not in _NAMING:
+            pending += [(child, hidden) for child in children_of(node)]
+        elif isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 bound.add(node.id)
                 if hidden:
                     volatile.add(node.id)
-            continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             bound.add(node.name)
             volatile.add(node.name)
             volatile |= declared(node, ast.Nonlocal)
-            continue
-        if isinstance(node, ast.Lambda):
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            bound |= names
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Global | ast.Nonlocal):
             outside |= set(node.names)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.add(node.name)
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            bound.add(node.name)
-            volatile.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            bound.add(node.rest)
-            volatile.add(node.rest)
-        if isinstance(node, COMPREHENSIONS):
+        elif isinstance(node, COMPREHENSIONS):
             pending += [(child, hidden) for child in _outside_comprehension(node)]
-            continue
-        hidden = hidden or isinstance(node, ast.JoinedStr)
-        pending += [(child, hidden) for child in ast.iter_child_nodes(node)]
+        elif not isinstance(node, ast.Lambda):
+            if isinstance(node, ast.ExceptHandler) and node.name:
+                bound.add(node.name)
+            elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+                bound.add(node.name)
+                volatile.add(node.name)
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                bound.add(node.rest)
+                volatile.add(node.rest)
+            hidden = hidden or isinstance(node, ast.JoinedStr)
+            pending += [(child, hidden) for child in children_of(node)]
     return frozenset(bound), frozenset(volatile | outside)
+
+
+_NAMING = frozenset(
+    (
+        *(ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Import, ast.ImportFrom, ast.Global),
+        *(ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.JoinedStr, *COMPREHENSIONS),
+    )
+)
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """What `ast.iter_child_nodes` gives, in one look at the node, and without what has no children and no place."""
+    found: list[ast.AST] = []
+    for value in vars(node).values():
+        kind = type(value)
+        if kind is list:
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif kind not in _PLACELESS and isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+_PLACELESS = frozenset((int, str, type(None), ast.Load, ast.Store, ast.Del, ast.And, ast.Or, ast.Not, ast.Add, ast.Mult))
 
 
 def _outside_comprehension(node: Comprehension) -> list[ast.AST]:

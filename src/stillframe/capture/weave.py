@@ -19,6 +19,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,6 +88,22 @@ class WovenFile:
     marked: types.CodeType
 
 
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """No search for garbage within this block.
+
+    A syntax tree is many objects at once, for which Python would look through all that the program holds, several times;
+    none of them is garbage that only a search finds.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def weave_source(
     source: str,
     path: str,
@@ -104,12 +121,12 @@ def weave_source(
     The code is that of the chosen functions alone, unless `whole` (the module's own statements stay, unwatched) or
     `module_body` (they are watched too): then it can be executed as the module.
     """
-    tree = ast.parse(source)
     flags &= _FUTURE
-    if not (whole or module_body):
-        prune(tree, units)
-    with warnings.catch_warnings():
+    with collector_at_rest(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a marker is a string that is called, and the compiler remarks on it
+        tree = ast.parse(source)
+        if not (whole or module_body):
+            prune(tree, units)
         plain = compile(tree, path, "exec", flags=flags, dont_inherit=True)
         planted = plant(tree, source, module_body=module_body, watch=watch)
         marked = compile(tree, path, "exec", flags=flags, dont_inherit=True)
