@@ -19,8 +19,6 @@ from stillframe.cli.main import make_parser
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "stillframe"
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
-# Pages that are promised, and not written yet. One that is there must not be listed.
-PROMISED = {"docs/performance.md"}
 
 # ---- messages
 
@@ -135,19 +133,10 @@ def test_links_lead_somewhere(page: str) -> None:
     for target in links_in(page):
         path, _, heading = target.partition("#")
         there = (ROOT / page).parent / path if path else ROOT / page
-        if there.resolve().relative_to(ROOT).as_posix() in PROMISED:
-            continue
         assert there.exists(), f"{page}: {target} leads nowhere"
         if heading:
             known = anchors_in(there.read_text(encoding="utf-8"))
             assert heading in known, f"{page}: {target} names no heading; there are {', '.join(known)}"
-
-
-def test_promised_pages_are_not_there_and_are_linked() -> None:
-    there = [page for page in PROMISED if (ROOT / page).exists()]
-    assert not there, f"no longer only promised: {', '.join(there)}"
-    linked = {((ROOT / page).parent / target.partition("#")[0]).resolve() for page in PAGES for target in links_in(page)}
-    assert {ROOT / page for page in PROMISED} <= linked
 
 
 def links_in(page: str) -> list[str]:
