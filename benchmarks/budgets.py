@@ -34,7 +34,7 @@ BUDGETS = (
     Budget("weave-first", "weaving a model's files the first time", 0.3, "s"),
     Budget("weave-cached", "weaving a model's files from the cache", 0.05, "s"),
     Budget("read", "`stillframe read llama`, whole process, to importing torch and LlamaForCausalLM", 1.3),
-    Budget("full-size", "DeepSeek-V3 at full size, recorded and read", 6.0, "s", later="there is no `--size full` yet"),
+    Budget("full-size", "DeepSeek-V3 at full size, recorded and read", 6.0, "s", later="models are not yet built at full size"),
     Budget("open", "opening a recording of 100,000 ops, first screen, whole process", 1.0, "s"),
     Budget("layers", "cost per event from 2 to 126 layers, off that at 2", 20.0, "%"),
 )
