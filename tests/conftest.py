@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs this in the background has its processes ignore Ctrl-C, and those that the tests start, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What may keep a test from running where no test may be skipped for want of a tool: facts of the machine or of Python.
 FACTS = ("root reads everything", "sys.monitoring came with Python 3.12", "from 3.12 on no trace function is used")
