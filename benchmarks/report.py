@@ -76,7 +76,7 @@ def peer_lines(courses: Mapping[str, Course]) -> list[str]:
     rows = []
     for name, course in done:
         cpu, wall = course.ratio(), spread(course.wall)
-        kept = sees.get(name, "every expression, name, argument, branch and call in scope")
+        kept = sees.get(name, "expressions, names, arguments, branches and calls in scope")
         rows.append((name, f"{cpu.median:.2f}×", f"{cpu.low:.2f} to {cpu.high:.2f}", f"{wall.median:.2f}×", kept))
     rows += [(name, "failed", "", "", course.failed) for name, course in courses.items() if course.failed]
     rows += [(peer.name, "not installed", "", "", f"pip install {peer.install}") for peer in PEERS if not peer.installed]

@@ -6,13 +6,14 @@ read or shown.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,48 +180,55 @@ def record_script(
 ) -> Outcome:
     """Run an unmodified script, or a module as with `python -m`, recorded at `path`; its output and exit code are its own."""
     root = os.getcwd() if module else os.path.dirname(os.path.realpath(find_script(script)))
-    older = _set_aside(path) if module else None  # whether there is such a module is not known before it is run
-    engine = Engine(StillWriter(path), policy, ScopeRules(roots=(root,), inside=inside))
-    engine.recorder.describe_run(
-        _run_facts() | {"command": "run", "target": script, "module": module, "args": list(args), "folder": os.getcwd()}
-    )
     ended: list[BaseException] = []
+    with _older_kept(path) as begun:
+        engine = Engine(StillWriter(path), policy, ScopeRules(roots=(root,), inside=inside))
+        engine.recorder.describe_run(
+            _run_facts() | {"command": "run", "target": script, "module": module, "args": list(args), "folder": os.getcwd()}
+        )
 
-    def on_raise(error: BaseException) -> None:
-        ended.append(error)
-        if not isinstance(error, SystemExit):
-            engine.raised(error)
+        def on_raise(error: BaseException) -> None:
+            ended.append(error)
+            if not isinstance(error, SystemExit):
+                engine.raised(error)
 
-    def compile_main(source: bytes, filename: str) -> types.CodeType:
-        if older is not None:
-            older.unlink(missing_ok=True)
-        return engine.compile_main(source, filename)
+        def compile_main(source: bytes, filename: str) -> types.CodeType:
+            begun()
+            return engine.compile_main(source, filename)
 
-    try:
-        engine.start()
-        engine.take_breakpoints(breakpoints)
-        run = run_module if module else run_script
-        code = run(script, args, compile_main, restore=False, on_raise=on_raise)
-    except StillframeError:
-        engine.stop("failed")
-        path.unlink(missing_ok=True)
-        if older is not None and older.exists():
-            older.replace(path)
-        raise
-    finally:
-        error = ended[0] if ended else None
-        engine.stop(_how_it_ended(error), _late_facts() | {"exit_code": None if error else 0})
+        try:
+            engine.start()
+            engine.take_breakpoints(breakpoints)
+            run = run_module if module else run_script
+            code = run(script, args, compile_main, restore=False, on_raise=on_raise)
+        except StillframeError:
+            engine.stop("failed")
+            path.unlink(missing_ok=True)
+            raise
+        finally:
+            error = ended[0] if ended else None
+            engine.stop(_how_it_ended(error), _late_facts() | {"exit_code": None if error else 0})
     return Outcome(path, code, _why(engine))
 
 
-def _set_aside(path: Path) -> Path | None:
-    """Move an older recording out of the way, to be put back if nothing is run; None if there is none."""
+@contextlib.contextmanager
+def _older_kept(path: Path) -> Iterator[Callable[[], None]]:
+    """Put an older recording back if nothing came to be run. What is given is to be called when something is."""
     check_writable(path)
-    if not path.exists():
-        return None
     aside = path.with_name(f"{path.name}.{os.getpid()}.older")
-    path.replace(aside)
-    return aside
+    if path.exists():
+        path.replace(aside)
+
+    def drop() -> None:
+        aside.unlink(missing_ok=True)
+
+    try:
+        yield drop
+    except BaseException:
+        if aside.exists():
+            aside.replace(path)
+        raise
+    drop()
 
 
 def _why(engine: Engine) -> str:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stillframe.capture import weave
 from stillframe.capture.weave import Loom, Observers, WovenFile, functions_alive, weave_source
 
 HERE = Path(__file__).parent
@@ -54,6 +55,24 @@ def module_from(source: str, path: str, name: str = "snippet") -> types.ModuleTy
 def weave_once(source: str, path: str) -> WovenFile:
     """The woven code of a source text."""
     return weave_source(source, path)
+
+
+@contextmanager
+def little_garbage() -> Iterator[None]:
+    """Cycles are collected at the end of a run and at no other time, and looking for them is quick.
+
+    So is looking for functions: those that are woven here are made after everything else was frozen.
+    """
+    before = weave._FROZEN_BY_PYTHON
+    weave._FROZEN_BY_PYTHON = sys.maxsize
+    gc.disable()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.enable()
+        weave._FROZEN_BY_PYTHON = before
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import linecache
 import sys
 import types
@@ -16,9 +15,8 @@ from hypothesis import HealthCheck, given, settings
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from capture.programs import functions  # noqa: E402
-from capture.side_by_side import module_from, run_case, traced, woven  # noqa: E402
+from capture.side_by_side import little_garbage, module_from, run_case, traced, woven  # noqa: E402
 from capture.spies import Kit  # noqa: E402
-from stillframe.capture import weave  # noqa: E402
 
 PATH = "<made up>"
 BEGINNING = """\
@@ -41,17 +39,9 @@ many = settings(
 
 
 @pytest.fixture(autouse=True)
-def little_garbage(monkeypatch):
-    """Cycles are collected at the end of a run and at no other time, and looking for them is quick.
-
-    So is looking for functions: those that are woven here are made after everything else was frozen.
-    """
-    monkeypatch.setattr(weave, "_FROZEN_BY_PYTHON", sys.maxsize)
-    gc.disable()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-    gc.enable()
+def _little_garbage():
+    with little_garbage():
+        yield
     linecache.cache.pop(PATH, None)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import gc
 import inspect
 import sys
 import types
@@ -14,23 +13,24 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from capture.side_by_side import SNIPPETS, Seen, codes_in, module_from, monitored, run_case, traced, woven  # noqa: E402
+from capture.side_by_side import (  # noqa: E402
+    SNIPPETS,
+    Seen,
+    codes_in,
+    little_garbage,
+    module_from,
+    monitored,
+    run_case,
+    traced,
+    woven,
+)
 from capture.spies import Kit  # noqa: E402
-from stillframe.capture import weave  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def little_garbage(monkeypatch):
-    """Cycles are collected at the end of a run and at no other time, and looking for them is quick.
-
-    So is looking for functions: those that are woven here are made after everything else was frozen.
-    """
-    monkeypatch.setattr(weave, "_FROZEN_BY_PYTHON", sys.maxsize)
-    gc.disable()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-    gc.enable()
+def _little_garbage():
+    with little_garbage():
+        yield
 
 
 FILES = {path.stem: path for path in sorted(SNIPPETS.glob("*.py"))}

@@ -86,6 +86,12 @@ def test_what_a_site_binds_is_told():
     assert {"a", "x", "y", "z", "i"} <= binds
 
 
+def test_a_text_put_together_is_a_value_and_so_are_shapes():
+    source = "def f(a):\n    name = f'{a.x}-{len(a)}'\n    rows = a.shape[0]\n    return f'{rows}'\n"
+    assert [text for text, _ in texts_of(source)] == ["f'{a.x}-{len(a)}'", "a.shape", "a.shape[0]", "f'{rows}'"]
+    assert "name" in {site.binds for site in weave_source(source, "<sites>").sites}
+
+
 def test_a_page_break_in_the_text_is_no_line():
     source = 'def f(a):\n    """Text.\x0c More."""\n    long_name = a\n    return long_name\n'
     assert "long_name" in {site.binds for site in weave_source(source, "<sites>").sites}

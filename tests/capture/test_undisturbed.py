@@ -108,6 +108,17 @@ def test_a_second_recording_is_refused_and_the_first_goes_on(tmp_path):
     assert not (tmp_path / "y.still").exists()
 
 
+def test_what_gc_freeze_hides_is_recorded_too(tmp_path):
+    _, plain = record_call(tmp_path / "plain.still", tiny_models.train)
+    gc.collect()
+    gc.freeze()
+    try:
+        _, recording = record_call(tmp_path / "x.still", tiny_models.train)
+    finally:
+        gc.unfreeze()
+    assert recording.event_count == plain.event_count > 200
+
+
 def test_two_threads(tmp_path):
     same, recording = record_call(tmp_path / "x.still", tiny_models.two_threads)
     assert same and not incomplete(recording)

@@ -7,7 +7,6 @@ knows no file format and no reading.
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib.util
 import os
 import pdb
@@ -28,7 +27,7 @@ from stillframe.capture.recorder import Recorder
 from stillframe.capture.roster import Roster, loaded_files
 from stillframe.capture.scope import Scope, ScopeRules
 from stillframe.capture.values import ValueKeeper
-from stillframe.capture.weave import Loom
+from stillframe.capture.weave import Loom, collector_at_rest, objects_alive
 from stillframe.errors import CaptureError
 from stillframe.protocols import Sink
 from stillframe.records import Module
@@ -74,29 +73,34 @@ class Engine:
         _running.append(self)
         self._started = time.monotonic()
         try:
-            self._install()
-            self._reach.add_names(names)
-            for function in functions:
-                self._reach.add_function(function)
-            for path, name in loaded_files(self.scope):
-                self.roster.watch_file(path, name)
-            things = gc.get_objects()
-            alive = [thing for thing in things if type(thing) is types.FunctionType]
-            kinds = {type(thing) for thing in things} if "torch" in sys.modules else set()
-            del things
-            self._watch_interactive(alive)
-            self._watch_textless(alive)
-            for kind in _module_classes(kinds):
-                self._meet_class(kind)
-            self._watch_reached()
-            self.roster.swap(alive)
-            del alive
+            with collector_at_rest():
+                self._begin(names, functions)
         except BaseException:
             self._hooks.remove()
             self.loom.restore()
             self.recorder.close({"ended": "failed"})
             _running.remove(self)
             raise
+
+    def _begin(self, names: Iterable[str], functions: Iterable[types.FunctionType]) -> None:
+        """Choose functions, weave them, swap them."""
+        self._install()
+        self._reach.add_names(names)
+        for function in functions:
+            self._reach.add_function(function)
+        for path, name in loaded_files(self.scope):
+            self.roster.watch_file(path, name)
+        things = objects_alive()
+        alive = [thing for thing in things if type(thing) is types.FunctionType]
+        kinds = {type(thing) for thing in things} if "torch" in sys.modules else set()
+        del things
+        self._watch_interactive(alive)
+        self._watch_textless(alive)
+        for kind in _module_classes(kinds):
+            self._meet_class(kind)
+        self._watch_reached()
+        self.roster.swap(alive)
+        del alive
 
     def stop(self, ended: str = "finished", facts: Mapping[str, Any] | None = None) -> None:
         """End: give every function its code back, write what is left. `ended` says how the run went."""

@@ -210,6 +210,10 @@ class ExpressionPlanter:
     def _constant(self, node: ast.Constant, use: str, binds: str) -> ast.expr:
         return self._value(node, use, binds) if use in ("assign", "return") else node
 
+    def _formatted(self, node: ast.JoinedStr, use: str, binds: str) -> ast.expr:
+        """A text put together is a value; what it is put together of is not looked into."""
+        return self._value(node, use, binds) if use in _ALWAYS_SEEN and node.lineno == node.end_lineno else node
+
     def _name(self, node: ast.Name, use: str, binds: str) -> ast.expr:
         if use == "subject" or use == "expression":
             return node
@@ -233,9 +237,7 @@ class ExpressionPlanter:
 
     def _subject(self, node: ast.expr) -> ast.expr:
         """What a method is called on, or an element taken from: a value the result was made of."""
-        if isinstance(node, ast.Attribute) and node.attr != "shape":
-            return self._expr(node, "receiver")
-        return self._expr(node, "subject")
+        return self._expr(node, "receiver" if isinstance(node, ast.Attribute) else "subject")
 
     def _call_expression(self, node: ast.Call, use: str, binds: str) -> ast.expr:
         func = node.func
@@ -408,6 +410,7 @@ class ExpressionPlanter:
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., ast.expr]] = {
     ast.Constant: ExpressionPlanter._constant,
+    ast.JoinedStr: ExpressionPlanter._formatted,
     ast.Name: ExpressionPlanter._name,
     ast.Attribute: ExpressionPlanter._attribute,
     ast.Call: ExpressionPlanter._call_expression,

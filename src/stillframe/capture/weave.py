@@ -294,12 +294,16 @@ class Loom:
 
 
 def functions_alive() -> list[types.FunctionType]:
-    """Every Python function the garbage collector knows of, those that `gc.freeze` hides from it too."""
-    kind = types.FunctionType
-    found = [thing for thing in gc.get_objects() if type(thing) is kind]
+    """Every Python function that there is."""
+    return [thing for thing in objects_alive() if type(thing) is types.FunctionType]
+
+
+def objects_alive() -> list[Any]:
+    """Every object the garbage collector knows of, and those that `gc.freeze` hides from it too."""
+    found = gc.get_objects()
     if gc.get_freeze_count() > _FROZEN_BY_PYTHON:
         known = set(map(id, found))
-        found += [thing for thing in _reachable() if type(thing) is kind and id(thing) not in known]
+        found += [thing for thing in _reachable() if id(thing) not in known]
     return found
 
 
